@@ -1,0 +1,322 @@
+//! A breaker's memory, the view that its logic is written on, and admission.
+
+use crate::deadline::Deadline;
+use crate::permit::Permit;
+use crate::probes::{Probes, Round};
+use crate::rule_cell::RuleCell;
+use crate::shape::{Judges, Shape};
+use crate::sync::{AtomicU64, Ordering, zeroed};
+use crate::time::NEVER;
+use crate::totals::Tallies;
+use crate::transition::Transition;
+use crate::window::Bucket;
+use crate::word::{Mode, State, Word};
+
+/// What a breaker keeps beside its buckets: plain memory, valid when zeroed, without pointers.
+#[repr(C)]
+pub struct Head {
+    /// The word that decides.
+    pub(crate) word: AtomicU64,
+    /// The present or last probe round.
+    pub(crate) probes: AtomicU64,
+    /// Lap that the buckets' low bits are read against.
+    pub(crate) anchor: AtomicU64,
+    /// Lap of the last bad call.
+    pub(crate) last_bad: AtomicU64,
+    /// Bad calls in a row, with the low bits of the generation they were counted in.
+    pub(crate) run: AtomicU64,
+    /// The generation in which the present rule began: what is older is another rule's.
+    pub(crate) born: AtomicU64,
+    /// When an open breaker lets a probe through; its count is that of reopenings in a row.
+    pub(crate) retry: Deadline,
+    /// When a half-open breaker stops waiting for its probes.
+    pub(crate) lease: Deadline,
+    pub(crate) shape: Shape,
+    pub(crate) tallies: Tallies,
+    pub(crate) rule: RuleCell,
+}
+
+zeroed! {
+    /// A head that has no rule yet: it admits everything and counts nothing.
+    pub Head {
+        word: AtomicU64::new(0),
+        probes: AtomicU64::new(0),
+        anchor: AtomicU64::new(0),
+        last_bad: AtomicU64::new(0),
+        run: AtomicU64::new(0),
+        born: AtomicU64::new(0),
+        retry: Deadline::new(),
+        lease: Deadline::new(),
+        shape: Shape::new(),
+        tallies: Tallies::new(),
+        rule: RuleCell::new(),
+    }
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A breaker: a view of a head and its buckets, wherever they are.
+///
+/// All methods may be called from any number of threads at once, except [`Breaker::assign`],
+/// [`Breaker::edit`] and [`Breaker::retire`], which want one caller at a time. Times are ns on one
+/// clock of the caller's choice.
+#[derive(Clone, Copy)]
+pub struct Breaker<'a> {
+    pub(crate) head: &'a Head,
+    pub(crate) buckets: &'a [Bucket],
+}
+
+/// Why a call is rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The state that rejects.
+    pub state: State,
+    /// The mode: [`Mode::ForcedOpen`] rejects whatever the state.
+    pub mode: Mode,
+    /// The generation that rejects.
+    pub generation: u64,
+    /// Time in ns until the next probe may go: open, until the retry deadline; half-open, until the
+    /// lease ends. [`NEVER`] without a limit.
+    pub retry_after: u64,
+}
+
+/// The answer to [`Breaker::ask`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// An admission now would pass.
+    Pass,
+    /// An admission now would be rejected.
+    Reject(Rejection),
+}
+
+/// The answer to [`Breaker::admit`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "an admitted call holds a permit"]
+pub enum Admission {
+    /// Go ahead, and give the permit back. Where the breaker went half-open, or a round was forfeited,
+    /// the transition.
+    Passed(Permit, Option<Transition>),
+    /// Do not call.
+    Rejected(Rejection),
+    /// Go ahead: the breaker would have rejected the call, but only observes. It has no outcome.
+    Observed(Rejection),
+    /// Nothing was decided: a probe round had ended, and this call has made the transition that the
+    /// round's last probe was about to make. Tell of it and ask again.
+    Settled(Transition),
+}
+
+/// What an admission comes to, before the mode has its say.
+enum Step {
+    Done(Admission),
+    Reject(Rejection),
+    /// Somebody else moved the breaker: look again.
+    Again,
+}
+
+impl<'a> Breaker<'a> {
+    /// A view of `head` over `buckets`, of which there are at least as many as its rule has.
+    #[inline]
+    #[must_use]
+    pub const fn new(head: &'a Head, buckets: &'a [Bucket]) -> Self {
+        Self { head, buckets }
+    }
+
+    #[inline]
+    pub(crate) fn word(&self) -> Word {
+        // Acquire: pairs with `swap`, so that what was published before a generation is seen in it.
+        Word(self.head.word.load(Ordering::Acquire))
+    }
+
+    /// The one way in which the word changes.
+    pub(crate) fn swap(&self, from: Word, to: Word) -> bool {
+        // AcqRel: release publishes what was written for the new generation (rule, shape); acquire
+        // makes a chain of those who changed the word, whose deadlines are then seen in order.
+        self.head.word.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// What the breaker judges its calls by: tells whether response times are wanted.
+    #[inline]
+    #[must_use]
+    pub fn judges(&self) -> Judges {
+        self.head.shape.judges()
+    }
+
+    /// The permit of a call on a breaker that is closed and not forced open; else none. Needs no time.
+    #[inline]
+    #[must_use]
+    pub fn admit_closed(&self) -> Option<Permit> {
+        let word = self.word();
+        word.admits_all().then(|| Permit::new(word.generation(), false))
+    }
+
+    /// Whether an admission at `now` would pass. Moves no state and takes no probe's place; only where
+    /// a clock that went back has left more than a deadline's whole length is the deadline moved.
+    #[must_use]
+    pub fn ask(&self, now: u64) -> Verdict {
+        let word = self.word();
+        if word.admits_all() {
+            return Verdict::Pass;
+        }
+        let rejection = match (word.mode(), word.state()) {
+            (Mode::ForcedOpen, _) => Some(self.reject(word, NEVER)),
+            (_, State::Open) => self.open_left(word, now).map(|left| self.reject(word, left)),
+            _ => self.full_round(word, now),
+        };
+        match rejection {
+            Some(rejection) if word.mode() != Mode::ObserveOnly => Verdict::Reject(rejection),
+            _ => Verdict::Pass,
+        }
+    }
+
+    /// Admits a call at `now`, or rejects it. Counts neither.
+    #[inline]
+    pub fn admit(&self, now: u64) -> Admission {
+        match self.admit_closed() {
+            Some(permit) => Admission::Passed(permit, None),
+            None => self.admit_guarded(now),
+        }
+    }
+
+    #[cold]
+    fn admit_guarded(&self, now: u64) -> Admission {
+        loop {
+            let word = self.word();
+            let step = match (word.mode(), word.state()) {
+                (Mode::ForcedOpen, _) => Step::Reject(self.reject(word, NEVER)),
+                (_, State::Closed) => {
+                    Step::Done(Admission::Passed(Permit::new(word.generation(), false), None))
+                }
+                (_, State::Open) => self.try_half_open(word, now),
+                (_, State::HalfOpen) => self.try_probe(word, now),
+            };
+            match step {
+                Step::Done(admission) => return admission,
+                Step::Reject(rejection) if word.mode() == Mode::ObserveOnly => {
+                    return Admission::Observed(rejection);
+                }
+                Step::Reject(rejection) => return Admission::Rejected(rejection),
+                Step::Again => {}
+            }
+        }
+    }
+
+    fn try_half_open(&self, word: Word, now: u64) -> Step {
+        if let Some(left) = self.open_left(word, now) {
+            return Step::Reject(self.reject(word, left));
+        }
+        let next = word.then(State::HalfOpen);
+        if !self.swap(word, next) {
+            return Step::Again;
+        }
+        let permit = self.begin_round(next, now);
+        let transition = self.transition(word, next, now);
+        Step::Done(Admission::Passed(permit, Some(transition)))
+    }
+
+    fn try_probe(&self, word: Word, now: u64) -> Step {
+        let probes = self.probes(word);
+        if probes.round() != Round::Running {
+            return match self.settle(word, now) {
+                Some(transition) => Step::Done(Admission::Settled(transition)),
+                None => Step::Again,
+            };
+        }
+        if self.forfeited(word, probes, now) {
+            let next = word.then(State::HalfOpen);
+            return match self.swap(word, next) {
+                true => {
+                    let permit = self.begin_round(next, now);
+                    Step::Done(Admission::Passed(permit, Some(self.transition(word, next, now))))
+                }
+                false => Step::Again,
+            };
+        }
+        if probes.free() == 0 {
+            return Step::Reject(self.reject(word, self.lease_left(word, now)));
+        }
+        // The place is taken where the round is still the breaker's after it was taken: a round that
+        // has ended meanwhile gives nobody leave.
+        if !self.swap_probes(word, probes, probes.taken()) || self.word().generation() != word.generation() {
+            return Step::Again;
+        }
+        self.renew_lease(word, now);
+        Step::Done(Admission::Passed(Permit::new(word.generation(), true), None))
+    }
+
+    /// The generation `word` begins with its first probe out, at `now`.
+    fn begin_round(&self, word: Word, now: u64) -> Permit {
+        // Publishing the round fixes its number of probes. Losing means that a probe which came in
+        // between has done so.
+        let seen = Probes(self.head.probes.load(Ordering::Acquire));
+        if !seen.is_of(word.generation()) && self.word().generation() == word.generation() {
+            let first = Probes::first(word.generation(), self.head.rule.read().probe_num);
+            self.swap_probes(word, seen, first);
+        }
+        self.renew_lease(word, now);
+        Permit::new(word.generation(), true)
+    }
+
+    fn renew_lease(&self, word: Word, now: u64) {
+        let length = self.head.rule.read().lease();
+        self.head.lease.publish(&self.head.word, word.generation(), now, length, 0);
+    }
+
+    /// The round of `word`, also where whoever began it has not published it yet.
+    pub(crate) fn probes(&self, word: Word) -> Probes {
+        let probes = Probes(self.head.probes.load(Ordering::Acquire));
+        if probes.is_of(word.generation()) {
+            return probes;
+        }
+        Probes::first(word.generation(), self.head.rule.read().probe_num)
+    }
+
+    /// Replaces the round of `word`, which was read as `from`.
+    pub(crate) fn swap_probes(&self, word: Word, from: Probes, to: Probes) -> bool {
+        let stored = Probes(self.head.probes.load(Ordering::Acquire));
+        let expected = match stored.is_of(word.generation()) {
+            true => from,
+            // Not published yet: replace what an earlier round left, unless this one has passed too.
+            false if self.word().generation() == word.generation() => stored,
+            false => return false,
+        };
+        // AcqRel: the word is read again after a place is taken, and must not be read before.
+        self.head.probes.compare_exchange(expected.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Time until the retry deadline, where there is some left. A deadline that is not published yet
+    /// has all of it left.
+    fn open_left(&self, word: Word, now: u64) -> Option<u64> {
+        let left = match self.head.retry.ask(word.generation(), now) {
+            Some(due) => due.left(now),
+            None => self.head.rule.read().wait(0),
+        };
+        (left > 0).then_some(left)
+    }
+
+    fn lease_left(&self, word: Word, now: u64) -> u64 {
+        match self.head.lease.ask(word.generation(), now) {
+            Some(due) => due.left(now),
+            None => self.head.rule.read().lease(),
+        }
+    }
+
+    fn forfeited(&self, word: Word, probes: Probes, now: u64) -> bool {
+        self.lease_left(word, now) == 0 && probes.out() > 0
+    }
+
+    /// The rejection of a half-open breaker, where its round has no place to give.
+    fn full_round(&self, word: Word, now: u64) -> Option<Rejection> {
+        let probes = self.probes(word);
+        let left = self.lease_left(word, now);
+        let full = probes.round() == Round::Running && probes.free() == 0 && left > 0;
+        full.then(|| self.reject(word, left))
+    }
+
+    fn reject(&self, word: Word, retry_after: u64) -> Rejection {
+        Rejection { state: word.state(), mode: word.mode(), generation: word.generation(), retry_after }
+    }
+}

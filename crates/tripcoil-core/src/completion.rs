@@ -1,0 +1,250 @@
+//! How an admitted call ends: counted, judged, or given back.
+
+use crate::breaker::Breaker;
+use crate::condition::Counts;
+use crate::permit::Permit;
+use crate::probes::Round;
+use crate::rule::Rule;
+use crate::shape::Judges;
+use crate::sync::Ordering;
+use crate::totals::Tally;
+use crate::transition::Transition;
+use crate::word::{Mode, State, Word};
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// Whether it ended with an error. Not asked by slow-ratio rules.
+    pub error: bool,
+    /// How long it took, in ns. Asked by slow-ratio rules only.
+    pub response_time: u64,
+}
+
+/// Whether an outcome counted, and what it changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use = "a transition is told to nobody else"]
+pub struct Completion {
+    /// Whether the breaker had moved on since the call was admitted: the outcome counts nowhere.
+    pub late: bool,
+    /// The change that this outcome made.
+    pub transition: Option<Transition>,
+}
+
+const COUNTED: Completion = Completion { late: false, transition: None };
+const LATE: Completion = Completion { late: true, transition: None };
+const RUN_BITS: u32 = 36;
+const MAX_RUN: u64 = (1 << RUN_BITS) - 1;
+
+impl Breaker<'_> {
+    /// Counts the outcome of the call that `permit` was given for, and judges the window or the probe
+    /// round with it. Each permit ends once.
+    #[inline]
+    pub fn complete(&self, permit: Permit, ending: Ending, now: u64) -> Completion {
+        let rule = match self.judges() {
+            Judges::Nothing => return COUNTED,
+            Judges::Times => Some(self.head.rule.read()),
+            Judges::Errors | Judges::Runs => None,
+        };
+        let bad = rule.map_or(ending.error, |rule| rule.is_bad(ending.error, ending.response_time));
+        let place = self.head.shape.place(now);
+        loop {
+            let word = self.word();
+            if word.generation() != permit.generation() || word.state() != State::Closed {
+                return self.complete_probe(permit, bad, now);
+            }
+            let Ok(lap) = self.add(word, place, bad) else { continue };
+            if self.judges_window() && !bad && !self.may_hold_bad(word.life(), lap) {
+                return COUNTED;
+            }
+            return self.judge(word, bad, rule, now);
+        }
+    }
+
+    /// Decides, after a call has been counted in CLOSED, whether the breaker trips.
+    #[cold]
+    fn judge(&self, word: Word, bad: bool, rule: Option<Rule>, now: u64) -> Completion {
+        let run = if self.judges_window() { 0 } else { self.count_run(word, bad) };
+        if word.mode() == Mode::Disabled {
+            return COUNTED;
+        }
+        let rule = rule.unwrap_or_else(|| self.head.rule.read());
+        let generation = word.generation();
+        let mut word = word;
+        // The word may move to another life of the window without leaving its generation.
+        while word.generation() == generation {
+            let (value, counts) = if self.judges_window() {
+                let counts = self.counts(word, self.head.shape.place(now));
+                (rule.trips(counts), counts)
+            } else {
+                (rule.trips_on_run(run).filter(|_| bad), Counts { good: 0, bad: run })
+            };
+            let Some(value) = value else { return COUNTED };
+            let next = word.then(State::Open);
+            if self.swap(word, next) {
+                let open_until = self.open(next, rule.wait(0), now, 0);
+                let change =
+                    Transition { value: Some(value), counts, rule, ..self.transition(word, next, now) };
+                return changed(Transition { open_until: Some(open_until), ..change });
+            }
+            word = self.word();
+        }
+        COUNTED
+    }
+
+    /// The run of bad calls after this one: 0 after a good one.
+    fn count_run(&self, word: Word, bad: bool) -> u64 {
+        let tag = word.generation() << RUN_BITS;
+        loop {
+            let stored = self.head.run.load(Ordering::Acquire);
+            let run = run_of(stored, word.generation());
+            let next = if bad { (run + 1).min(MAX_RUN) } else { 0 };
+            if next == run || self.word().generation() != word.generation() {
+                return next;
+            }
+            let swap =
+                self.head.run.compare_exchange(stored, tag | next, Ordering::AcqRel, Ordering::Relaxed);
+            if swap.is_ok() {
+                return next;
+            }
+        }
+    }
+
+    /// The outcome of a probe, or a late one.
+    #[cold]
+    fn complete_probe(&self, permit: Permit, bad: bool, now: u64) -> Completion {
+        loop {
+            let word = self.word();
+            if word.generation() != permit.generation() || word.state() != State::HalfOpen {
+                self.tally(permit, Tally::Late);
+                return LATE;
+            }
+            if bad {
+                if let Some(transition) = self.reopen(word, now) {
+                    self.tally(permit, Tally::Bad);
+                    return changed(transition);
+                }
+                continue;
+            }
+            let probes = self.probes(word);
+            if probes.out() > 0 && self.swap_probes(word, probes, probes.passed()) {
+                self.tally(permit, Tally::Good);
+                return Completion { late: false, transition: self.settle(word, now) };
+            }
+        }
+    }
+
+    /// A bad probe: back to open, for longer where the rule backs off.
+    fn reopen(&self, word: Word, now: u64) -> Option<Transition> {
+        let rule = self.head.rule.read();
+        let (_, reopenings) = self.head.retry.last();
+        let reopenings = reopenings + 1;
+        let next = word.then(State::Open);
+        if !self.swap(word, next) {
+            return None;
+        }
+        let open_until = self.open(next, rule.wait(reopenings), now, reopenings);
+        let change = Transition { value: Some(1.0), rule, ..self.transition(word, next, now) };
+        Some(Transition { open_until: Some(open_until), ..change })
+    }
+
+    fn open(&self, word: Word, wait: u64, now: u64, reopenings: u64) -> u64 {
+        self.head.retry.publish(&self.head.word, word.generation(), now, wait, reopenings);
+        now.saturating_add(wait)
+    }
+
+    /// Ends the round of `word` where all its places have been used up: closed after the last good
+    /// probe, back to open as it was where the last probe was given back.
+    pub(crate) fn settle(&self, word: Word, now: u64) -> Option<Transition> {
+        match self.probes(word).round() {
+            Round::Running => None,
+            Round::Passed => {
+                let next = word.then(State::Closed).cleared();
+                self.swap(word, next).then(|| {
+                    self.sweep(next.life(), self.head.shape.place(now).lap);
+                    self.transition(word, next, now)
+                })
+            }
+            Round::Abandoned => {
+                let next = word.then(State::Open);
+                let (at, reopenings) = self.head.retry.last();
+                self.swap(word, next).then(|| {
+                    self.head.retry.restamp(next.generation(), reopenings);
+                    let change = self.transition(word, next, now);
+                    Transition { value: Some(1.0), given_back: true, open_until: Some(at), ..change }
+                })
+            }
+        }
+    }
+
+    /// A call that gave up: it counts nowhere, and a probe gives its place back.
+    pub fn cancel(&self, permit: Permit, now: u64) -> Option<Transition> {
+        self.tally(permit, Tally::Cancelled);
+        self.give_back(permit, now)
+    }
+
+    /// A call whose result does not matter: as [`Breaker::cancel`], but listed apart.
+    pub fn ignore(&self, permit: Permit, now: u64) -> Option<Transition> {
+        self.tally(permit, Tally::Ignored);
+        self.give_back(permit, now)
+    }
+
+    /// Takes a permit back as if the call had never been admitted.
+    pub fn give_back(&self, permit: Permit, now: u64) -> Option<Transition> {
+        if !permit.is_probe() {
+            return None;
+        }
+        loop {
+            let word = self.word();
+            if word.generation() != permit.generation() || word.state() != State::HalfOpen {
+                return None;
+            }
+            let probes = self.probes(word);
+            if probes.out() > 0 && self.swap_probes(word, probes, probes.given_back()) {
+                return self.settle(word, now);
+            }
+        }
+    }
+
+    /// Lists a call that this breaker, or another one before it, decided on otherwise.
+    pub fn count_blocked(&self) {
+        self.head.tallies.add(Tally::Blocked, 1);
+    }
+
+    /// Lists a call that was admitted although this breaker would have rejected it.
+    pub fn count_observed(&self) {
+        self.head.tallies.add(Tally::Observed, 1);
+    }
+
+    /// Counts what became of a permit, unless the breaker has another rule since.
+    fn tally(&self, permit: Permit, tally: Tally) {
+        if permit.generation() >= self.head.born.load(Ordering::Acquire) {
+            self.head.tallies.add(tally, 1);
+        }
+    }
+
+    /// A change from `from` to `to`, at `now`; whoever knows more adds it.
+    pub(crate) fn transition(&self, from: Word, to: Word, now: u64) -> Transition {
+        Transition {
+            from: from.state(),
+            to: to.state(),
+            from_mode: from.mode(),
+            to_mode: to.mode(),
+            generation: to.generation(),
+            at: now,
+            value: None,
+            counts: Counts::default(),
+            rule: self.head.rule.read(),
+            given_back: false,
+            open_until: None,
+        }
+    }
+}
+
+fn changed(transition: Transition) -> Completion {
+    Completion { late: false, transition: Some(transition) }
+}
+
+/// The run that is stored, where it was counted in `generation`.
+pub(crate) fn run_of(stored: u64, generation: u64) -> u64 {
+    if stored & !MAX_RUN == generation << RUN_BITS { stored & MAX_RUN } else { 0 }
+}

@@ -1,0 +1,91 @@
+//! The shape of a breaker's window, and where in it a time falls.
+
+use crate::rule::{Condition, Rule};
+use crate::sync::{AtomicU64, Ordering, zeroed};
+use crate::time::{Divisor, millis};
+
+/// Set when a breaker is given to a rule, and the same until it is given to another, of a later
+/// generation. So all accesses are relaxed: who holds a permit of the present generation reads what
+/// was written before that generation, and what an older permit computes from a newer shape fails on
+/// the bucket's life.
+pub(crate) struct Shape {
+    /// Number of buckets; 0 in a breaker that has no rule yet.
+    buckets: AtomicU64,
+    judges: AtomicU64,
+    interval: [AtomicU64; 2],
+    bucket: [AtomicU64; 2],
+}
+
+zeroed! {
+    pub(crate) Shape {
+        buckets: AtomicU64::new(0),
+        judges: AtomicU64::new(0),
+        interval: [AtomicU64::new(0), AtomicU64::new(0)],
+        bucket: [AtomicU64::new(0), AtomicU64::new(0)],
+    }
+}
+
+/// What a breaker judges its calls by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judges {
+    /// Nothing: it has no rule yet.
+    Nothing,
+    /// Whether they ended with an error, over a window.
+    Errors,
+    /// How long they took, over a window.
+    Times,
+    /// Whether they ended with an error, several in a row.
+    Runs,
+}
+
+/// Where a time falls: windows since the clock's origin, and the bucket within.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) lap: u64,
+    pub(crate) slot: usize,
+}
+
+impl Shape {
+    pub(crate) fn set(&self, rule: &Rule) {
+        let judges = match rule.condition {
+            Condition::SlowRatio { .. } => Judges::Times,
+            Condition::ErrorRatio(_) | Condition::ErrorCount(_) => Judges::Errors,
+            Condition::ConsecutiveErrors(_) => Judges::Runs,
+        };
+        let interval = millis(rule.stat_interval_ms);
+        let bucket = millis(rule.stat_interval_ms / u64::from(rule.buckets));
+        for (cell, length) in [(&self.interval, interval), (&self.bucket, bucket)] {
+            let divisor = Divisor::new(length);
+            cell[0].store(divisor.by, Ordering::Relaxed);
+            cell[1].store(divisor.reciprocal, Ordering::Relaxed);
+        }
+        self.judges.store(judges as u64, Ordering::Relaxed);
+        self.buckets.store(u64::from(rule.buckets), Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn buckets(&self) -> usize {
+        self.buckets.load(Ordering::Relaxed) as usize
+    }
+
+    #[inline]
+    pub(crate) fn judges(&self) -> Judges {
+        match self.judges.load(Ordering::Relaxed) {
+            0 => Judges::Nothing,
+            1 => Judges::Errors,
+            2 => Judges::Times,
+            _ => Judges::Runs,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn place(&self, now: u64) -> Place {
+        let (lap, rest) = divisor(&self.interval).divide(now);
+        Place { lap, slot: divisor(&self.bucket).divide(rest).0 as usize }
+    }
+}
+
+#[inline]
+fn divisor(cell: &[AtomicU64; 2]) -> Divisor {
+    Divisor { by: cell[0].load(Ordering::Relaxed), reciprocal: cell[1].load(Ordering::Relaxed) }
+}
