@@ -182,6 +182,7 @@ impl<'a> Breaker<'a> {
     }
 
     #[cold]
+    #[inline(never)]
     fn admit_guarded(&self, now: u64) -> Admission {
         loop {
             let word = self.word();

@@ -30,8 +30,6 @@ pub struct Completion {
     pub transition: Option<Transition>,
 }
 
-const COUNTED: Completion = Completion { late: false, transition: None };
-const LATE: Completion = Completion { late: true, transition: None };
 const RUN_BITS: u32 = 36;
 const MAX_RUN: u64 = (1 << RUN_BITS) - 1;
 
@@ -41,7 +39,7 @@ impl Breaker<'_> {
     #[inline]
     pub fn complete(&self, permit: Permit, ending: Ending, now: u64) -> Completion {
         let rule = match self.judges() {
-            Judges::Nothing => return COUNTED,
+            Judges::Nothing => return Completion::unchanged(false),
             Judges::Times => Some(self.head.rule.read()),
             Judges::Errors | Judges::Runs => None,
         };
@@ -54,7 +52,7 @@ impl Breaker<'_> {
             }
             let Ok(lap) = self.add(word, place, bad) else { continue };
             if self.judges_window() && !bad && !self.may_hold_bad(word.life(), lap) {
-                return COUNTED;
+                return Completion::unchanged(false);
             }
             return self.judge(word, bad, rule, now);
         }
@@ -62,10 +60,11 @@ impl Breaker<'_> {
 
     /// Decides, after a call has been counted in CLOSED, whether the breaker trips.
     #[cold]
+    #[inline(never)]
     fn judge(&self, word: Word, bad: bool, rule: Option<Rule>, now: u64) -> Completion {
         let run = if self.judges_window() { 0 } else { self.count_run(word, bad) };
         if word.mode() == Mode::Disabled {
-            return COUNTED;
+            return Completion::unchanged(false);
         }
         let rule = rule.unwrap_or_else(|| self.head.rule.read());
         let generation = word.generation();
@@ -78,17 +77,17 @@ impl Breaker<'_> {
             } else {
                 (rule.trips_on_run(run).filter(|_| bad), Counts { good: 0, bad: run })
             };
-            let Some(value) = value else { return COUNTED };
+            let Some(value) = value else { return Completion::unchanged(false) };
             let next = word.then(State::Open);
             if self.swap(word, next) {
                 let open_until = self.open(next, rule.wait(0), now, 0);
                 let change =
                     Transition { value: Some(value), counts, rule, ..self.transition(word, next, now) };
-                return changed(Transition { open_until: Some(open_until), ..change });
+                return Completion::changed(Transition { open_until: Some(open_until), ..change });
             }
             word = self.word();
         }
-        COUNTED
+        Completion::unchanged(false)
     }
 
     /// The run of bad calls after this one: 0 after a good one.
@@ -111,17 +110,18 @@ impl Breaker<'_> {
 
     /// The outcome of a probe, or a late one.
     #[cold]
+    #[inline(never)]
     fn complete_probe(&self, permit: Permit, bad: bool, now: u64) -> Completion {
         loop {
             let word = self.word();
             if word.generation() != permit.generation() || word.state() != State::HalfOpen {
                 self.tally(permit, Tally::Late);
-                return LATE;
+                return Completion::unchanged(true);
             }
             if bad {
                 if let Some(transition) = self.reopen(word, now) {
                     self.tally(permit, Tally::Bad);
-                    return changed(transition);
+                    return Completion::changed(transition);
                 }
                 continue;
             }
@@ -240,8 +240,16 @@ impl Breaker<'_> {
     }
 }
 
-fn changed(transition: Transition) -> Completion {
-    Completion { late: false, transition: Some(transition) }
+impl Completion {
+    /// Not a constant: that would be copied whole, absent transition and all.
+    #[inline(always)]
+    fn unchanged(late: bool) -> Self {
+        Self { late, transition: None }
+    }
+
+    fn changed(transition: Transition) -> Self {
+        Self { late: false, transition: Some(transition) }
+    }
 }
 
 /// The run that is stored, where it was counted in `generation`.

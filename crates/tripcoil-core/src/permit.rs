@@ -13,6 +13,10 @@ use crate::word::GENERATION_BITS;
 pub struct Permit(u64);
 
 impl Permit {
+    /// A permit that nobody has given, to fill a place with. It is late everywhere once a breaker has a
+    /// rule.
+    pub const NONE: Self = Self(0);
+
     #[inline]
     pub(crate) fn new(generation: u64, probe: bool) -> Self {
         debug_assert!(generation >> GENERATION_BITS == 0);

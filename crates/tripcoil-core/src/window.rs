@@ -146,10 +146,7 @@ impl Breaker<'_> {
         // Beyond the buckets only where the shape is a later rule's: then nobody reads this count.
         let Some(bucket) = self.buckets.get(place.slot) else { return Ok(place.lap) };
         if bad {
-            let lap = self.put(bucket, &bucket.good, word, anchor, place.lap, 0)?;
-            let lap = self.put(bucket, &bucket.bad, word, anchor, lap, 1)?;
-            self.remember_bad(word.life(), lap);
-            return Ok(lap);
+            return self.add_bad(bucket, word, anchor, place.lap);
         }
         let mine = Cell::new(word.life(), place.lap, 0);
         let cell = Cell(bucket.good.load(Ordering::Acquire));
@@ -163,8 +160,18 @@ impl Breaker<'_> {
         self.put(bucket, &bucket.good, word, anchor, place.lap, 1)
     }
 
+    /// Adds one bad call, to a bucket whose good word counts for the same lap.
+    #[inline(never)]
+    fn add_bad(&self, bucket: &Bucket, word: Word, anchor: Anchor, lap: u64) -> Result<u64, Moved> {
+        let lap = self.put(bucket, &bucket.good, word, anchor, lap, 0)?;
+        let lap = self.put(bucket, &bucket.bad, word, anchor, lap, 1)?;
+        self.remember_bad(word.life(), lap);
+        Ok(lap)
+    }
+
     /// Adds `count` (0 or 1) to a word, making it count for `lap` first where it counts for an earlier one.
     #[cold]
+    #[inline(never)]
     fn put(
         &self,
         bucket: &Bucket,
@@ -206,6 +213,7 @@ impl Breaker<'_> {
     /// A count has reached its limit. Ratios stay right when good and bad are halved together; a count
     /// of errors stays at its limit. What leaves the window goes to the totals.
     #[cold]
+    #[inline(never)]
     fn make_room(&self, bucket: &Bucket, target: &AtomicU64, full: Cell) {
         let ratio =
             matches!(self.head.rule.read().condition, Condition::SlowRatio { .. } | Condition::ErrorRatio(_));
@@ -294,6 +302,7 @@ impl Breaker<'_> {
 
     /// Brings the anchor to the present life, or nearer to `lap`. Always asks the caller to look again.
     #[cold]
+    #[inline(never)]
     fn move_anchor(&self, word: Word, anchor: Anchor, lap: u64) -> Result<u64, Moved> {
         if !anchor.is_of(word.life()) {
             self.sweep(word.life(), lap);
