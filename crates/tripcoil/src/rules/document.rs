@@ -1,0 +1,251 @@
+//! Documents: what can only be judged with the other rules, and the load, in view.
+
+use std::collections::HashSet;
+
+use super::fault::{Fault, Faults, Report, Warning, shown};
+use super::fields::DEFAULTS_RESOURCE;
+use super::forms;
+use super::json::{self, Item};
+use super::name::{self, check_name};
+use super::reader::Reader;
+use super::rule::Rule;
+
+/// What a document's rules are loaded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// All exact and regex rules; `*` is a plain name.
+    Ordinary,
+    /// The default rules, whose resource must be `*`.
+    Defaults,
+    /// One resource's exact rules.
+    Resource(&'a str),
+}
+
+impl Scope<'_> {
+    /// The one resource that the scope has room for, if it is not open to all.
+    pub(super) fn resource(&self) -> Option<&str> {
+        match self {
+            Scope::Ordinary => None,
+            Scope::Defaults => Some(DEFAULTS_RESOURCE),
+            Scope::Resource(name) => Some(name),
+        }
+    }
+
+    /// What a rule's resource must be here, for faults.
+    pub(super) fn allowed(&self) -> String {
+        let kind = match self {
+            Scope::Defaults => "default rules",
+            _ => "rules of that resource",
+        };
+        let name = shown(self.resource().unwrap_or_default());
+        format!("\"{name}\" here, among {kind}")
+    }
+
+    /// What a rule's `regex` must be here, for faults.
+    pub(super) fn allowed_regex(&self) -> String {
+        match self {
+            Scope::Defaults => "false for default rules".to_owned(),
+            _ => "false for the rules of one resource".to_owned(),
+        }
+    }
+}
+
+/// What a rule document holds, with all that is wrong with it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Document {
+    /// The valid rules in their order, each once.
+    pub rules: Vec<Rule>,
+    /// Everything that is wrong, in the order of the rules.
+    pub faults: Vec<Fault>,
+    /// What is ignored, in the order of the rules.
+    pub warnings: Vec<Warning>,
+    /// Whether the document as a whole is at fault; then that is the only fault, and there are no
+    /// rules.
+    pub unreadable: bool,
+}
+
+impl Document {
+    /// The greatest size of a document: 16 MiB.
+    pub const MAX_BYTES: usize = json::MAX_BYTES;
+
+    /// Reads a document: JSON text in UTF-8, a list of rules or one rule, each in Sentinel's
+    /// fields or in sentinel-golang's.
+    ///
+    /// Never fails: [`Document::faults`] has every fault of the text.
+    pub fn parse(text: &[u8], scope: Scope<'_>) -> Document {
+        let mut collected = Collected::default();
+        let parsed = check_scope(scope)
+            .and_then(|()| json::each_rule(text, |index, item| collected.read(index, item, scope)));
+        match parsed {
+            Ok(()) => collected.into_document(),
+            Err(faults) => Document::unreadable(faults),
+        }
+    }
+
+    /// Takes rules that were made by the typed builder, and checks what can only be checked for
+    /// all of them together.
+    pub fn from_rules(rules: Vec<Rule>, scope: Scope<'_>) -> Document {
+        if let Err(faults) = check_scope(scope) {
+            return Document::unreadable(faults);
+        }
+        let mut collected = Collected::default();
+        for (index, rule) in rules.into_iter().enumerate() {
+            let before = collected.faults.len();
+            collected.check_target(index, &rule, scope);
+            if collected.faults.len() == before {
+                collected.candidates.push(Candidate { index, line: None, rule });
+            }
+        }
+        collected.into_document()
+    }
+
+    fn unreadable(faults: Faults) -> Document {
+        Document { rules: Vec::new(), faults: faults.into(), warnings: Vec::new(), unreadable: true }
+    }
+
+    /// The rules for a load that takes all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// Every fault, if there is one.
+    pub fn into_strict(self) -> Result<(Vec<Rule>, Report), Faults> {
+        Faults::check(self.faults)?;
+        Ok(report(self.rules, Vec::new(), self.warnings))
+    }
+
+    /// The valid rules for a load that leaves out the others, which its report tells of.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the whole document, if it has one.
+    pub fn into_lenient(self) -> Result<(Vec<Rule>, Report), Faults> {
+        if self.unreadable {
+            return self.into_strict();
+        }
+        Ok(report(self.rules, self.faults, self.warnings))
+    }
+}
+
+fn report(rules: Vec<Rule>, faults: Vec<Fault>, warnings: Vec<Warning>) -> (Vec<Rule>, Report) {
+    let report = Report { rules: rules.len(), faults, warnings };
+    (rules, report)
+}
+
+/// A scope's own resource must be one that can exist.
+fn check_scope(scope: Scope<'_>) -> Result<(), Faults> {
+    match scope {
+        Scope::Resource(resource) if check_name(resource).is_err() => {
+            let value = format!("\"{}\"", shown(resource));
+            let mut fault = Fault::document(Some(value), name::ALLOWED.to_owned(), None);
+            fault.field = Some("resource".to_owned());
+            Err(fault.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A rule that is valid by itself.
+struct Candidate {
+    index: usize,
+    line: Option<usize>,
+    rule: Rule,
+}
+
+#[derive(Default)]
+struct Collected {
+    candidates: Vec<Candidate>,
+    faults: Vec<Fault>,
+    warnings: Vec<Warning>,
+}
+
+impl Collected {
+    fn read(&mut self, index: usize, item: &Item<'_>, scope: Scope<'_>) {
+        let mut reader = match Reader::new(index, item) {
+            Ok(reader) => reader,
+            Err(faults) => {
+                self.faults.extend(faults);
+                return;
+            }
+        };
+        if let Some(rule) = forms::read(&mut reader, scope) {
+            self.candidates.push(Candidate { index, line: reader.line_of("id"), rule });
+        }
+        self.faults.append(&mut reader.faults);
+        self.warnings.append(&mut reader.warnings);
+    }
+
+    /// What [`Reader::target`] checks for rules of a text.
+    fn check_target(&mut self, index: usize, rule: &Rule, scope: Scope<'_>) {
+        let Some(wanted) = scope.resource() else {
+            return;
+        };
+        let mut note = |field: &str, value: String, allowed: String| {
+            self.faults.push(Fault {
+                index: Some(index),
+                resource: Some(rule.resource().to_owned()),
+                field: Some(field.to_owned()),
+                value: Some(value),
+                allowed,
+                line: None,
+            });
+        };
+        if rule.resource() != wanted {
+            let value = format!("\"{}\"", shown(rule.resource()));
+            note("resource", value, scope.allowed());
+        }
+        if rule.regex() {
+            note("regex", "true".to_owned(), scope.allowed_regex());
+        }
+    }
+
+    /// Drops the later of rules that are the same, and refuses the later of those with one id.
+    ///
+    /// In this order: the same rule twice counts once, whatever ids it comes with, and the one
+    /// that is dropped takes none.
+    fn into_document(mut self) -> Document {
+        let (mut keys, mut ids) = (HashSet::new(), HashSet::new());
+        let mut kept = Vec::with_capacity(self.candidates.len());
+        for candidate in &self.candidates {
+            let rule = &candidate.rule;
+            let key = rule.key();
+            let free = !keys.contains(&key)
+                && match rule.id() {
+                    Some(id) if !ids.insert((rule.resource(), rule.regex(), id)) => {
+                        self.faults.push(id_taken(candidate, id));
+                        false
+                    }
+                    _ => true,
+                };
+            if free {
+                keys.insert(key);
+            }
+            kept.push(free);
+        }
+        drop((keys, ids));
+
+        self.faults.sort_by_key(|fault| fault.index);
+        Document {
+            rules: self
+                .candidates
+                .into_iter()
+                .zip(kept)
+                .filter_map(|(candidate, kept)| kept.then_some(candidate.rule))
+                .collect(),
+            faults: self.faults,
+            warnings: self.warnings,
+            unreadable: false,
+        }
+    }
+}
+
+fn id_taken(candidate: &Candidate, id: &str) -> Fault {
+    Fault {
+        index: Some(candidate.index),
+        resource: Some(candidate.rule.resource().to_owned()),
+        field: Some("id".to_owned()),
+        value: Some(format!("\"{}\"", shown(id))),
+        allowed: "another than that of an earlier rule with the same resource and regex".to_owned(),
+        line: candidate.line,
+    }
+}
