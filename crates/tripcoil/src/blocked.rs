@@ -1,0 +1,143 @@
+//! The error of a call that was not made.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tripcoil_core::time::NEVER;
+use tripcoil_core::{Mode, Rejection, State};
+
+use crate::Rule;
+use crate::resource::Inner;
+use crate::rules::LegacyRule;
+
+/// A breaker rejected the call: which, why, and for how long.
+///
+/// Cheap to make: nothing is looked up or formatted before it is asked for.
+#[derive(Clone)]
+pub struct Blocked {
+    resource: Arc<Inner>,
+    by: By,
+}
+
+#[derive(Clone)]
+enum By {
+    Breaker { slot: u32, rejection: Rejection },
+    Legacy { rule: Arc<LegacyRule>, retry_after: Duration },
+}
+
+impl Blocked {
+    pub(crate) fn by_breaker(resource: &Arc<Inner>, slot: u32, rejection: Rejection) -> Self {
+        Self { resource: Arc::clone(resource), by: By::Breaker { slot, rejection } }
+    }
+
+    pub(crate) fn by_legacy(resource: &Arc<Inner>, rule: Arc<LegacyRule>, retry_after: Duration) -> Self {
+        Self { resource: Arc::clone(resource), by: By::Legacy { rule, retry_after } }
+    }
+
+    /// The resource's name.
+    #[must_use]
+    pub fn resource(&self) -> &str {
+        &self.resource.name
+    }
+
+    /// The rule whose breaker rejected the call. None for the legacy check, and where the rules have
+    /// been replaced several times since.
+    #[must_use]
+    pub fn rule(&self) -> Option<Arc<Rule>> {
+        match &self.by {
+            By::Breaker { slot, rejection } => {
+                self.resource.slot(*slot).story().rule_of(rejection.generation)
+            }
+            By::Legacy { .. } => None,
+        }
+    }
+
+    /// The rule of the legacy check that rejected the call.
+    #[must_use]
+    pub fn legacy_rule(&self) -> Option<&LegacyRule> {
+        match &self.by {
+            By::Breaker { .. } => None,
+            By::Legacy { rule, .. } => Some(rule),
+        }
+    }
+
+    /// The state that rejected the call. [`State::Closed`] where the breaker is forced open.
+    #[must_use]
+    pub fn state(&self) -> State {
+        match &self.by {
+            By::Breaker { rejection, .. } => rejection.state,
+            By::Legacy { .. } => State::Open,
+        }
+    }
+
+    /// The mode that rejected the call.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        match &self.by {
+            By::Breaker { rejection, .. } => rejection.mode,
+            By::Legacy { .. } => Mode::Normal,
+        }
+    }
+
+    /// How long until the next probe may go: while open, until the retry deadline; while half-open,
+    /// until the probes' lease ends. None without a limit.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match &self.by {
+            By::Breaker { rejection, .. } if rejection.retry_after == NEVER => None,
+            By::Breaker { rejection, .. } => Some(Duration::from_nanos(rejection.retry_after)),
+            By::Legacy { retry_after, .. } => Some(*retry_after),
+        }
+    }
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match (self.mode(), self.state()) {
+            (Mode::ForcedOpen, _) => "is forced open",
+            (_, State::HalfOpen) => "is half-open and its probes are out",
+            (_, _) => "is open",
+        };
+        write!(f, "call blocked: the breaker of {:?} {why}", self.resource())?;
+        if let Some(after) = self.retry_after() {
+            write!(f, ", next probe in {after:?}")?;
+        }
+        match (self.rule(), self.legacy_rule()) {
+            (Some(rule), _) => write!(f, " ({rule})"),
+            (None, Some(rule)) => write!(f, " (legacy {rule:?})"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blocked")
+            .field("resource", &self.resource())
+            .field("rule", &self.rule())
+            .field("state", &self.state())
+            .field("mode", &self.mode())
+            .field("retry_after", &self.retry_after())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Error for Blocked {}
+
+impl Blocked {
+    /// Whether `error` is this library's own rejection, or was caused by one (spec D8).
+    #[must_use]
+    pub fn is_cause_of(error: &(dyn Error + 'static)) -> bool {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+            if error.is::<Blocked>() || wrapped.is_some_and(|inner| Blocked::is_cause_of(inner)) {
+                return true;
+            }
+            next = error.source();
+        }
+        false
+    }
+}

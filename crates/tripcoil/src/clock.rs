@@ -1,0 +1,146 @@
+//! Where time comes from: a monotonic clock, or a virtual one for tests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A monotonic source of time, in ns since an origin of its own.
+///
+/// A clock that goes back is survived (spec section 5), but wanted by nobody.
+pub trait Clock: Send + Sync {
+    /// The time, as exact as the clock can tell it. Asked where a response time is measured.
+    fn now(&self) -> u64;
+
+    /// The time, as cheaply as the clock can tell it: it may lag behind [`Clock::now`] by some ms.
+    /// Asked where only a bucket or a deadline is wanted.
+    fn coarse(&self) -> u64 {
+        self.now()
+    }
+}
+
+/// The system's monotonic clock. Setting the wall clock has no effect on it.
+///
+/// On Linux the coarse time is that of the last timer tick, 1 to 10 ms old at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MonotonicClock;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod system {
+    use rustix::time::{ClockId, Timespec, clock_gettime};
+
+    pub(super) fn now() -> u64 {
+        nanos(clock_gettime(ClockId::Monotonic))
+    }
+
+    #[inline]
+    pub(super) fn coarse() -> u64 {
+        nanos(clock_gettime(ClockId::MonotonicCoarse))
+    }
+
+    #[inline]
+    fn nanos(time: Timespec) -> u64 {
+        (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod system {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    #[allow(clippy::disallowed_methods, reason = "the one place where the clock is read")]
+    pub(super) fn now() -> u64 {
+        static ORIGIN: OnceLock<Instant> = OnceLock::new();
+        let origin = ORIGIN.get_or_init(Instant::now);
+        super::to_nanos(origin.elapsed())
+    }
+
+    pub(super) fn coarse() -> u64 {
+        now()
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now(&self) -> u64 {
+        system::now()
+    }
+
+    #[inline]
+    fn coarse(&self) -> u64 {
+        system::coarse()
+    }
+}
+
+/// A clock that stands still until it is told otherwise. Clones share one time.
+///
+/// ```
+/// use std::time::Duration;
+/// use tripcoil::{Registry, VirtualClock};
+///
+/// let clock = VirtualClock::new();
+/// let registry = Registry::builder().clock(clock.clone()).build();
+/// clock.advance(Duration::from_secs(3600));
+/// assert_eq!(clock.time(), Duration::from_secs(3600));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct VirtualClock(Arc<AtomicU64>);
+
+impl VirtualClock {
+    /// A clock at 0.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the time since the origin, forward or back. Beyond 2^64 - 1 ns it stays there.
+    pub fn set(&self, time: Duration) {
+        self.0.store(to_nanos(time), Ordering::SeqCst);
+    }
+
+    /// Moves the time forward, to 2^64 - 1 ns at most.
+    pub fn advance(&self, by: Duration) {
+        let by = to_nanos(by);
+        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.saturating_add(by)));
+    }
+
+    /// The time since the origin.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::SeqCst))
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// A duration in ns, 2^64 - 1 at most.
+pub(crate) fn to_nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The registry's clock. The system's own is called without going through a table.
+pub(crate) enum Source {
+    System,
+    Given(Box<dyn Clock>),
+}
+
+impl Source {
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        match self {
+            Source::System => MonotonicClock.now(),
+            Source::Given(clock) => clock.now(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn coarse(&self) -> u64 {
+        match self {
+            Source::System => MonotonicClock.coarse(),
+            Source::Given(clock) => clock.coarse(),
+        }
+    }
+}

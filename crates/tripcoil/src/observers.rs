@@ -1,0 +1,103 @@
+//! Telling observers of changes: exactly once, in order, with no lock held.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+
+use crate::change::Change;
+use crate::resource::Inner;
+
+type Observer = dyn Fn(&Change) + Send + Sync;
+
+/// What a registry's resources share for announcing changes.
+#[derive(Default)]
+pub(crate) struct Observers {
+    list: ArcSwap<Vec<(Arc<str>, Arc<Observer>)>>,
+    sequence: AtomicU64,
+    panics: AtomicU64,
+}
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.list.load().iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Observers {
+    /// Adds an observer, or replaces the one of the same name in its place.
+    pub(crate) fn set(&self, name: &str, observer: Arc<Observer>) {
+        let entry = (Arc::from(name), observer);
+        self.list.rcu(|list| {
+            let mut list = Vec::clone(list);
+            match list.iter_mut().find(|(present, _)| **present == *name) {
+                Some(present) => *present = entry.clone(),
+                None => list.push(entry.clone()),
+            }
+            list
+        });
+    }
+
+    /// Removes an observer, and says whether there was one.
+    pub(crate) fn remove(&self, name: &str) -> bool {
+        let kept = |list: &Vec<(Arc<str>, Arc<Observer>)>| {
+            list.iter().filter(|(present, _)| **present != *name).cloned().collect::<Vec<_>>()
+        };
+        let before = self.list.rcu(|list| kept(list));
+        before.iter().any(|(present, _)| **present == *name)
+    }
+
+    /// How many observer calls have panicked.
+    pub(crate) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
+    }
+
+    fn tell(&self, change: &Change) {
+        for (_, observer) in self.list.load_full().iter() {
+            // Whatever the observer leaves half done is its own; nothing of the library's is in reach.
+            if catch_unwind(AssertUnwindSafe(|| observer(change))).is_err() {
+                self.panics.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+thread_local! {
+    static TELLING: Cell<bool> = const { Cell::new(false) };
+    /// What an observer on this thread has changed: told when it has been told.
+    static LATER: RefCell<Vec<(Arc<Inner>, u32)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Tells all changes of a breaker that are ready. The caller has been chosen to by its story.
+#[cold]
+pub(crate) fn announce(resource: &Arc<Inner>, slot: u32) {
+    let telling = TELLING.try_with(|telling| telling.replace(true));
+    if telling == Ok(true) {
+        LATER.with_borrow_mut(|later| later.push((Arc::clone(resource), slot)));
+        return;
+    }
+    drain(resource, slot);
+    if telling.is_err() {
+        // The thread is ending and its locals are gone: nobody can defer to it any more.
+        return;
+    }
+    while let Some((resource, slot)) =
+        LATER.with_borrow_mut(|later| (!later.is_empty()).then(|| later.remove(0)))
+    {
+        drain(&resource, slot);
+    }
+    TELLING.set(false);
+}
+
+fn drain(resource: &Arc<Inner>, slot: u32) {
+    let story = || resource.slot(slot).story();
+    loop {
+        let Some(told) = story().pop() else { return };
+        let observers = &resource.shared.observers;
+        let sequence = observers.sequence.fetch_add(1, Ordering::Relaxed) + 1;
+        observers.tell(&Change::new(&resource.name, &told, sequence));
+    }
+}

@@ -1,0 +1,341 @@
+//! One resource: which breakers guard it, and how a call passes them.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use tripcoil_core::{Admission, Ending, Judges, Transition, Verdict};
+
+use crate::assigned::Assigned;
+use crate::blocked::Blocked;
+use crate::clock::Source;
+use crate::held::Held;
+use crate::legacy::{LegacyCheck, LegacyStatistics};
+use crate::observers::{Observers, announce};
+use crate::slot::{Slot, Slots};
+
+/// What all resources of a registry share.
+pub(crate) struct Shared {
+    pub(crate) clock: Source,
+    pub(crate) observers: Observers,
+    /// Calls on names beyond a bounded registry's limit.
+    pub(crate) unguarded: AtomicU64,
+}
+
+/// A resource's memory. Lives as long as the registry keeps it or a handle does.
+pub(crate) struct Inner {
+    pub(crate) name: Arc<str>,
+    pub(crate) shared: Arc<Shared>,
+    /// Which slots guard calls: see [`Plan`].
+    plan: AtomicU64,
+    /// The slots in order, where the plan says many.
+    order: ArcSwapOption<Vec<u32>>,
+    slots: Slots,
+    /// What is assigned to the slots; the lock under which rules and modes change.
+    assigned: Mutex<Assigned>,
+    legacy: OnceLock<Mutex<LegacyCheck>>,
+    /// Set for good when a bounded registry has given the resource's place away.
+    pub(crate) evicted: AtomicBool,
+}
+
+/// What a call needs to know of a resource's breakers, in one word: a version, so that a call which
+/// meets a reload notices, and the number of the only slot where there is just one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plan(u64);
+
+const SLOT: u64 = u32::MAX as u64;
+
+impl Plan {
+    const NONE: u64 = 0;
+    const MANY: u64 = SLOT;
+
+    #[inline]
+    fn only(self) -> Option<u32> {
+        match self.0 & SLOT {
+            Self::NONE | Self::MANY => None,
+            slot => Some(slot as u32 - 1),
+        }
+    }
+
+    fn next(self, slots: &[u32], special: bool) -> Self {
+        let what = match slots {
+            _ if special => Self::MANY,
+            [] => Self::NONE,
+            [slot] => u64::from(*slot) + 1,
+            _ => Self::MANY,
+        };
+        Self((self.0 & !SLOT).wrapping_add(1 << 32) | what)
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Without an error.
+    Good,
+    /// With an error.
+    Bad,
+    /// With a result that says nothing of the dependency: it counts nowhere, and a probe's place is free.
+    Ignored,
+    /// Not at all, the caller gave up: as `Ignored`, but listed apart.
+    Cancelled,
+}
+
+impl Outcome {
+    /// Whether it counts as good or bad.
+    #[inline]
+    fn counts(self) -> bool {
+        matches!(self, Outcome::Good | Outcome::Bad)
+    }
+}
+
+impl Inner {
+    pub(crate) fn new(name: Arc<str>, shared: Arc<Shared>) -> Self {
+        Self {
+            name,
+            shared,
+            plan: AtomicU64::new(0),
+            order: ArcSwapOption::empty(),
+            slots: Slots::default(),
+            assigned: Mutex::default(),
+            legacy: OnceLock::new(),
+            evicted: AtomicBool::new(false),
+        }
+    }
+
+    /// A resource beyond a bounded registry's limit: its calls are counted, and admitted.
+    pub(crate) fn unguarded(name: Arc<str>, shared: Arc<Shared>) -> Self {
+        let inner = Self::new(name, shared);
+        inner.evicted.store(true, Ordering::Relaxed);
+        inner.publish(&[]);
+        inner
+    }
+
+    #[inline]
+    pub(crate) fn slot(&self, number: u32) -> &Slot {
+        self.slots.get(number)
+    }
+
+    pub(crate) fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// What is assigned to the slots. Never held while foreign code runs.
+    pub(crate) fn assigned(&self) -> MutexGuard<'_, Assigned> {
+        self.assigned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn plan(&self) -> Plan {
+        // Acquire: pairs with `publish`, so that the slots of a plan are found assigned.
+        Plan(self.plan.load(Ordering::Acquire))
+    }
+
+    /// Makes these the slots that guard calls. Under the lock of `assigned`.
+    pub(crate) fn publish(&self, slots: &[u32]) {
+        let special = self.legacy.get().is_some() || self.evicted.load(Ordering::Relaxed);
+        self.order.store((slots.len() > 1 || special).then(|| Arc::new(slots.to_vec())));
+        let next = self.plan().next(slots, special);
+        // Release: whoever acts on this plan finds its slots assigned and its order stored.
+        self.plan.store(next.0, Ordering::Release);
+    }
+
+    /// The legacy check, made at first use.
+    pub(crate) fn legacy(&self) -> MutexGuard<'_, LegacyCheck> {
+        let check = self.legacy.get_or_init(|| Mutex::new(LegacyCheck::new()));
+        check.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the legacy check counts, where it is in use.
+    pub(crate) fn legacy_statistics(&self) -> Option<LegacyStatistics> {
+        self.legacy.get()?;
+        Some(self.legacy().statistics(millis(self.shared.clock.coarse())))
+    }
+
+    /// Leave for a call in the case that is to be fast: one breaker, and it is closed.
+    #[inline]
+    pub(crate) fn enter_closed(&self) -> Option<Held> {
+        let plan = self.plan();
+        let slot = plan.only()?;
+        let breaker = self.slot(slot).breaker();
+        let started = (breaker.judges() == Judges::Times).then(|| self.shared.clock.now());
+        let permit = breaker.admit_closed()?;
+        (self.plan() == plan).then(|| Held::one(slot, permit, started))
+    }
+
+    /// Asks all breakers for leave.
+    pub(crate) fn enter(self: &Arc<Self>) -> Result<Held, Blocked> {
+        loop {
+            let plan = self.plan();
+            let held = match plan.only() {
+                Some(slot) => self.pass_one(slot)?,
+                None if plan.0 & SLOT == Plan::NONE => Held::new(None),
+                None => self.pass_many()?,
+            };
+            if self.plan() == plan {
+                return if held.is_legacy() { self.pass_legacy(held) } else { Ok(held) };
+            }
+            // The rules were replaced meanwhile: a slot may be another rule's by now.
+            self.take_back(&held);
+        }
+    }
+
+    /// A breaker that rejects is moved by nothing, so where there is one it need not be asked first.
+    fn pass_one(self: &Arc<Self>, slot: u32) -> Result<Held, Blocked> {
+        let timed = self.slot(slot).breaker().judges() == Judges::Times;
+        let started = timed.then(|| self.shared.clock.now());
+        let now = started.unwrap_or_else(|| self.shared.clock.coarse());
+        self.admit(&[slot], now, started)
+    }
+
+    /// As spec section 5, D6: all are asked before any is moved.
+    #[cold]
+    #[inline(never)]
+    fn pass_many(self: &Arc<Self>) -> Result<Held, Blocked> {
+        if self.evicted.load(Ordering::Relaxed) {
+            self.shared.unguarded.fetch_add(1, Ordering::Relaxed);
+            return Ok(Held::new(None));
+        }
+        let order = self.order.load();
+        let slots: &[u32] = order.as_ref().map_or(&[], |order| order);
+        let legacy = self.legacy.get().is_some();
+        let timed = |&slot: &u32| self.slot(slot).breaker().judges() == Judges::Times;
+        let started = (legacy || slots.iter().any(timed)).then(|| self.shared.clock.now());
+        let now = started.unwrap_or_else(|| self.shared.clock.coarse());
+        let asked = slots.iter().find_map(|&slot| match self.slot(slot).breaker().ask(now) {
+            Verdict::Pass => None,
+            Verdict::Reject(rejection) => Some((slot, rejection)),
+        });
+        if let Some((slot, rejection)) = asked {
+            self.slot(slot).breaker().count_blocked();
+            return Err(Blocked::by_breaker(self, slot, rejection));
+        }
+        let mut held = self.admit(slots, now, started)?;
+        if legacy {
+            held.set_legacy();
+        }
+        Ok(held)
+    }
+
+    /// The check before Sentinel 1.8, once the breakers have admitted the call.
+    #[cold]
+    #[inline(never)]
+    fn pass_legacy(self: &Arc<Self>, held: Held) -> Result<Held, Blocked> {
+        let now = held.started().unwrap_or_else(|| self.shared.clock.coarse());
+        let checked = self.legacy().enter(millis(now));
+        match checked {
+            Ok(()) => Ok(held),
+            Err(block) => {
+                self.take_back(&held);
+                let retry_after = Duration::from_millis(block.retry_after_ms);
+                Err(Blocked::by_legacy(self, block.rule, retry_after))
+            }
+        }
+    }
+
+    /// Takes a permit of each breaker, or gives back those that it had where one rejects after all.
+    fn admit(self: &Arc<Self>, slots: &[u32], now: u64, started: Option<u64>) -> Result<Held, Blocked> {
+        let mut held = Held::new(started);
+        for &slot in slots {
+            let breaker = self.slot(slot).breaker();
+            loop {
+                match breaker.admit(now) {
+                    Admission::Passed(permit, transition) => {
+                        held.push(slot, permit);
+                        if let Some(transition) = transition {
+                            self.tell(slot, transition);
+                        }
+                    }
+                    Admission::Observed(_) => breaker.count_observed(),
+                    Admission::Settled(transition) => {
+                        self.tell(slot, transition);
+                        continue;
+                    }
+                    Admission::Rejected(rejection) => {
+                        breaker.count_blocked();
+                        self.take_back(&held);
+                        return Err(Blocked::by_breaker(self, slot, rejection));
+                    }
+                }
+                break;
+            }
+        }
+        Ok(held)
+    }
+
+    /// Undoes an admission as if it had never been.
+    #[cold]
+    #[inline(never)]
+    fn take_back(self: &Arc<Self>, held: &Held) {
+        for (slot, permit) in held.permits() {
+            let now = self.shared.clock.coarse();
+            if let Some(transition) = self.slot(slot).breaker().give_back(permit, now) {
+                self.tell(slot, transition);
+            }
+        }
+    }
+
+    /// Ends a call on every breaker that admitted it. Without a response time of the caller's, it is
+    /// the time since the call began.
+    #[inline]
+    pub(crate) fn finish(self: &Arc<Self>, held: &Held, outcome: Outcome, response_time: Option<u64>) {
+        let (Some((slot, permit)), true) = (held.only(), outcome.counts()) else {
+            return self.finish_all(held, outcome, response_time);
+        };
+        let (ending, now) = self.ending(held, outcome, response_time);
+        if let Some(transition) = self.slot(slot).breaker().complete(permit, ending, now).transition {
+            self.tell(slot, transition);
+        }
+    }
+
+    #[inline(never)]
+    fn finish_all(self: &Arc<Self>, held: &Held, outcome: Outcome, response_time: Option<u64>) {
+        let (ending, now) = self.ending(held, outcome, response_time);
+        for (slot, permit) in held.permits() {
+            let breaker = self.slot(slot).breaker();
+            let transition = match outcome {
+                Outcome::Good | Outcome::Bad => breaker.complete(permit, ending, now).transition,
+                Outcome::Ignored => breaker.ignore(permit, now),
+                Outcome::Cancelled => breaker.cancel(permit, now),
+            };
+            if let Some(transition) = transition {
+                self.tell(slot, transition);
+            }
+        }
+        if held.is_legacy() && outcome.counts() {
+            self.legacy().exit(millis(now), millis(ending.response_time), ending.error);
+        }
+    }
+
+    /// How a call ended, and when. The coarse clock does where no response time is judged.
+    #[inline]
+    fn ending(&self, held: &Held, outcome: Outcome, response_time: Option<u64>) -> (Ending, u64) {
+        let clock = &self.shared.clock;
+        let started = held.started();
+        let now = if started.is_some() { clock.now() } else { clock.coarse() };
+        let elapsed = now.saturating_sub(started.unwrap_or(now));
+        (Ending { error: outcome == Outcome::Bad, response_time: response_time.unwrap_or(elapsed) }, now)
+    }
+
+    /// Tells observers of a change that the caller has made.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell(self: &Arc<Self>, slot: u32, transition: Transition) {
+        let chosen = self.slot(slot).story().add(transition);
+        if chosen {
+            announce(self, slot);
+        }
+    }
+}
+
+fn millis(nanos: u64) -> u64 {
+    nanos / 1_000_000
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resource").field("name", &self.name).finish_non_exhaustive()
+    }
+}

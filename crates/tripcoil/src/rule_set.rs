@@ -1,0 +1,100 @@
+//! The rules of a registry, and which of them guard a name.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::Rule;
+use crate::assigned::Guarding;
+use crate::resource::Inner;
+use crate::rules::{LegacyRule, Release};
+
+/// Guarded by the registry's lock.
+#[derive(Default)]
+pub(crate) struct RuleSet {
+    exact: HashMap<String, Vec<Arc<Rule>>>,
+    regex: Vec<Arc<Rule>>,
+    defaults: Vec<Arc<Rule>>,
+    excluded: HashSet<String>,
+    legacy: Option<Legacy>,
+}
+
+struct Legacy {
+    release: Release,
+    rules: HashMap<String, Vec<Arc<LegacyRule>>>,
+}
+
+impl RuleSet {
+    /// Replaces all exact and regex rules.
+    pub(crate) fn set(&mut self, rules: Vec<Rule>) {
+        let (regex, exact): (Vec<_>, Vec<_>) = rules.into_iter().map(Arc::new).partition(|rule| rule.regex());
+        self.regex = regex;
+        self.exact = by_resource(exact, |rule| rule.resource());
+    }
+
+    /// Replaces one resource's exact rules.
+    pub(crate) fn set_resource(&mut self, name: &str, rules: Vec<Rule>) {
+        if rules.is_empty() {
+            self.exact.remove(name);
+        } else {
+            self.exact.insert(name.to_owned(), rules.into_iter().map(Arc::new).collect());
+        }
+    }
+
+    /// Replaces all default rules.
+    pub(crate) fn set_defaults(&mut self, rules: Vec<Rule>) {
+        self.defaults = rules.into_iter().map(Arc::new).collect();
+    }
+
+    /// Replaces all rules of the legacy check.
+    pub(crate) fn set_legacy(&mut self, release: Release, rules: Vec<LegacyRule>) {
+        let rules = rules.into_iter().map(Arc::new).collect();
+        self.legacy = Some(Legacy { release, rules: by_resource(rules, |rule| &rule.resource) });
+    }
+
+    /// Names that default rules do not guard.
+    pub(crate) fn excluded(&mut self) -> &mut HashSet<String> {
+        &mut self.excluded
+    }
+
+    /// All rules that have been loaded: exact ones, regex ones, default ones.
+    pub(crate) fn all(&self) -> Vec<Arc<Rule>> {
+        let exact = self.exact.values().flatten();
+        exact.chain(&self.regex).chain(&self.defaults).cloned().collect()
+    }
+
+    /// Gives a resource the rules that guard its name, in the order of spec section 5.
+    pub(crate) fn apply_to(&self, resource: &Inner) {
+        if let Some(legacy) = &self.legacy {
+            let rules = legacy.rules.get(&*resource.name).cloned().unwrap_or_default();
+            resource.legacy().set_rules(legacy.release, rules);
+        }
+        resource.assigned().apply(resource, &self.guarding(&resource.name));
+    }
+
+    fn guarding(&self, name: &str) -> Vec<Guarding> {
+        let exact = self.exact.get(name).into_iter().flatten();
+        let regex = self.regex.iter().filter(|rule| rule.matches(name));
+        let own: Vec<Guarding> = exact.chain(regex).map(|rule| guarding(rule, false)).collect();
+        if !own.is_empty() || self.excluded.contains(name) {
+            return own;
+        }
+        self.defaults.iter().map(|rule| guarding(rule, true)).collect()
+    }
+}
+
+fn guarding(rule: &Arc<Rule>, default: bool) -> Guarding {
+    Guarding { rule: Arc::clone(rule), default }
+}
+
+fn by_resource<R>(rules: Vec<Arc<R>>, name: impl Fn(&R) -> &str) -> HashMap<String, Vec<Arc<R>>> {
+    let mut map: HashMap<String, Vec<Arc<R>>> = HashMap::new();
+    for rule in rules {
+        match map.get_mut(name(&rule)) {
+            Some(list) => list.push(rule),
+            None => {
+                map.insert(name(&rule).to_owned(), vec![rule]);
+            }
+        }
+    }
+    map
+}

@@ -1,0 +1,109 @@
+//! The memory of a resource's breakers: slots that stay where they are and are used again.
+//!
+//! An admitted call holds the number of a slot and a permit, and no reference count, so a slot must
+//! outlive every such call: slots are freed with their resource only. When a reload removes a rule, its
+//! breaker is retired (whoever still holds a permit is late) and its slot may get another rule.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use tripcoil_core::{Breaker, Bucket, Head};
+
+use crate::story::Story;
+
+/// How many retired slots are left alone before the oldest is used again, so that a call which is held
+/// up in the last instructions of its completion does not add to the totals of another rule.
+const QUARANTINE: usize = 16;
+
+/// One breaker: its memory, and what is told of it.
+#[derive(Default)]
+pub(crate) struct Slot {
+    head: Head,
+    buckets: OnceLock<Box<[Bucket]>>,
+    story: Mutex<Story>,
+}
+
+impl Slot {
+    #[inline]
+    pub(crate) fn breaker(&self) -> Breaker<'_> {
+        Breaker::new(&self.head, self.buckets.get().map_or(&[], |buckets| buckets))
+    }
+
+    /// What is told of the breaker. Never held while foreign code runs.
+    pub(crate) fn story(&self) -> MutexGuard<'_, Story> {
+        self.story.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_room_for(&self, buckets: usize) -> bool {
+        self.buckets.get().is_some_and(|present| present.len() >= buckets)
+    }
+}
+
+/// A resource's slots, reached by number: the first in place, since most resources have one rule, the
+/// others in chunks that grow by doubling. Nothing moves.
+#[derive(Default)]
+pub(crate) struct Slots {
+    first: Slot,
+    more: Chunks,
+}
+
+#[derive(Default)]
+struct Chunks(OnceLock<Box<Chunk>>);
+
+struct Chunk {
+    slots: Box<[Slot]>,
+    next: Chunks,
+}
+
+impl Slots {
+    /// The slot of this number. A chunk is made when its first slot is asked for.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &Slot {
+        if number == 0 { &self.first } else { self.more.get(number as usize - 1) }
+    }
+}
+
+impl Chunks {
+    #[inline(never)]
+    fn get(&self, mut number: usize) -> &Slot {
+        let mut chunk = self.chunk(1);
+        while number >= chunk.slots.len() {
+            number -= chunk.slots.len();
+            chunk = chunk.next.chunk(chunk.slots.len() * 2);
+        }
+        &chunk.slots[number]
+    }
+
+    fn chunk(&self, length: usize) -> &Chunk {
+        self.0.get_or_init(|| {
+            let slots = (0..length).map(|_| Slot::default()).collect();
+            Box::new(Chunk { slots, next: Chunks::default() })
+        })
+    }
+}
+
+/// Which slots are free. Guarded by the lock under which a resource gets its rules.
+#[derive(Default)]
+pub(crate) struct Spare {
+    made: u32,
+    retired: Vec<u32>,
+}
+
+impl Spare {
+    /// A slot that nobody uses, with room for so many buckets.
+    pub(crate) fn take(&mut self, slots: &Slots, buckets: usize) -> u32 {
+        let ripe = self.retired.len().saturating_sub(QUARANTINE);
+        let fits = self.retired[..ripe].iter().position(|&number| slots.get(number).has_room_for(buckets));
+        if let Some(i) = fits {
+            return self.retired.remove(i);
+        }
+        let number = self.made;
+        self.made += 1;
+        let _ = slots.get(number).buckets.set((0..buckets).map(|_| Bucket::new()).collect());
+        number
+    }
+
+    /// The breaker of this slot has been retired.
+    pub(crate) fn give(&mut self, number: u32) {
+        self.retired.push(number);
+    }
+}
