@@ -386,3 +386,7 @@ impl Breaker<'_> {
 fn exchange(target: &AtomicU64, from: Cell, to: Cell) -> bool {
     target.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
+
+#[cfg(all(test, not(loom)))]
+#[path = "window_tests.rs"]
+mod tests;
