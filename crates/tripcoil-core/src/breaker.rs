@@ -155,16 +155,17 @@ impl<'a> Breaker<'a> {
 
     /// Whether an admission at `now` would pass. Moves no state and takes no probe's place; only where
     /// a clock that went back has left more than a deadline's whole length is the deadline moved.
+    /// Before that, `again` reads the clock once more, as exactly as whoever set the deadline.
     #[must_use]
-    pub fn ask(&self, now: u64) -> Verdict {
-        let word = self.word();
+    pub fn ask(&self, now: u64, again: impl Fn() -> u64 + Copy) -> Verdict {
+        let (word, mut now) = (self.word(), now);
         if word.admits_all() {
             return Verdict::Pass;
         }
         let rejection = match (word.mode(), word.state()) {
             (Mode::ForcedOpen, _) => Some(self.reject(word, NEVER)),
-            (_, State::Open) => self.open_left(word, now).map(|left| self.reject(word, left)),
-            _ => self.full_round(word, now),
+            (_, State::Open) => self.open_left(word, &mut now, again).map(|left| self.reject(word, left)),
+            _ => self.full_round(word, &mut now, again),
         };
         match rejection {
             Some(rejection) if word.mode() != Mode::ObserveOnly => Verdict::Reject(rejection),
@@ -172,18 +173,19 @@ impl<'a> Breaker<'a> {
         }
     }
 
-    /// Admits a call at `now`, or rejects it. Counts neither.
+    /// Admits a call at `now`, or rejects it. Counts neither. `again` is as for [`Breaker::ask`].
     #[inline]
-    pub fn admit(&self, now: u64) -> Admission {
+    pub fn admit(&self, now: u64, again: impl Fn() -> u64 + Copy) -> Admission {
         match self.admit_closed() {
             Some(permit) => Admission::Passed(permit, None),
-            None => self.admit_guarded(now),
+            None => self.admit_guarded(now, again),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn admit_guarded(&self, now: u64) -> Admission {
+    fn admit_guarded(&self, now: u64, again: impl Fn() -> u64 + Copy) -> Admission {
+        let mut now = now;
         loop {
             let word = self.word();
             let step = match (word.mode(), word.state()) {
@@ -191,8 +193,8 @@ impl<'a> Breaker<'a> {
                 (_, State::Closed) => {
                     Step::Done(Admission::Passed(Permit::new(word.generation(), false), None))
                 }
-                (_, State::Open) => self.try_half_open(word, now),
-                (_, State::HalfOpen) => self.try_probe(word, now),
+                (_, State::Open) => self.try_half_open(word, &mut now, again),
+                (_, State::HalfOpen) => self.try_probe(word, &mut now, again),
             };
             match step {
                 Step::Done(admission) => return admission,
@@ -205,46 +207,47 @@ impl<'a> Breaker<'a> {
         }
     }
 
-    fn try_half_open(&self, word: Word, now: u64) -> Step {
-        if let Some(left) = self.open_left(word, now) {
+    fn try_half_open(&self, word: Word, now: &mut u64, again: impl Fn() -> u64) -> Step {
+        if let Some(left) = self.open_left(word, now, again) {
             return Step::Reject(self.reject(word, left));
         }
         let next = word.then(State::HalfOpen);
         if !self.swap(word, next) {
             return Step::Again;
         }
-        let permit = self.begin_round(next, now);
-        let transition = self.transition(word, next, now);
+        let permit = self.begin_round(next, *now);
+        let transition = self.transition(word, next, *now);
         Step::Done(Admission::Passed(permit, Some(transition)))
     }
 
-    fn try_probe(&self, word: Word, now: u64) -> Step {
+    fn try_probe(&self, word: Word, now: &mut u64, again: impl Fn() -> u64) -> Step {
         let probes = self.probes(word);
         if probes.round() != Round::Running {
-            return match self.settle(word, now) {
+            return match self.settle(word, *now) {
                 Some(transition) => Step::Done(Admission::Settled(transition)),
                 None => Step::Again,
             };
         }
-        if self.forfeited(word, probes, now) {
+        let left = self.lease_left(word, now, again);
+        if left == 0 && probes.out() > 0 {
             let next = word.then(State::HalfOpen);
             return match self.swap(word, next) {
                 true => {
-                    let permit = self.begin_round(next, now);
-                    Step::Done(Admission::Passed(permit, Some(self.transition(word, next, now))))
+                    let permit = self.begin_round(next, *now);
+                    Step::Done(Admission::Passed(permit, Some(self.transition(word, next, *now))))
                 }
                 false => Step::Again,
             };
         }
         if probes.free() == 0 {
-            return Step::Reject(self.reject(word, self.lease_left(word, now)));
+            return Step::Reject(self.reject(word, left));
         }
         // The place is taken where the round is still the breaker's after it was taken: a round that
         // has ended meanwhile gives nobody leave.
         if !self.swap_probes(word, probes, probes.taken()) || self.word().generation() != word.generation() {
             return Step::Again;
         }
-        self.renew_lease(word, now);
+        self.renew_lease(word, *now);
         Step::Done(Admission::Passed(Permit::new(word.generation(), true), None))
     }
 
@@ -290,29 +293,21 @@ impl<'a> Breaker<'a> {
 
     /// Time until the retry deadline, where there is some left. A deadline that is not published yet
     /// has all of it left.
-    fn open_left(&self, word: Word, now: u64) -> Option<u64> {
-        let left = match self.head.retry.ask(word.generation(), now) {
-            Some(due) => due.left(now),
-            None => self.head.rule.read().wait(0),
-        };
+    fn open_left(&self, word: Word, now: &mut u64, again: impl Fn() -> u64) -> Option<u64> {
+        let asked = self.head.retry.ask(word.generation(), now, again);
+        let left = asked.unwrap_or_else(|| self.head.rule.read().wait(0));
         (left > 0).then_some(left)
     }
 
-    fn lease_left(&self, word: Word, now: u64) -> u64 {
-        match self.head.lease.ask(word.generation(), now) {
-            Some(due) => due.left(now),
-            None => self.head.rule.read().lease(),
-        }
-    }
-
-    fn forfeited(&self, word: Word, probes: Probes, now: u64) -> bool {
-        self.lease_left(word, now) == 0 && probes.out() > 0
+    fn lease_left(&self, word: Word, now: &mut u64, again: impl Fn() -> u64) -> u64 {
+        let asked = self.head.lease.ask(word.generation(), now, again);
+        asked.unwrap_or_else(|| self.head.rule.read().lease())
     }
 
     /// The rejection of a half-open breaker, where its round has no place to give.
-    fn full_round(&self, word: Word, now: u64) -> Option<Rejection> {
+    fn full_round(&self, word: Word, now: &mut u64, again: impl Fn() -> u64) -> Option<Rejection> {
         let probes = self.probes(word);
-        let left = self.lease_left(word, now);
+        let left = self.lease_left(word, now, again);
         let full = probes.round() == Round::Running && probes.free() == 0 && left > 0;
         full.then(|| self.reject(word, left))
     }

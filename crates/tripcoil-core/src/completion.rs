@@ -50,8 +50,10 @@ impl Breaker<'_> {
             if word.generation() != permit.generation() || word.state() != State::Closed {
                 return self.complete_probe(permit, bad, now);
             }
-            let Ok(lap) = self.add(word, place, bad) else { continue };
-            if self.judges_window() && !bad && !self.may_hold_bad(word.life(), lap) {
+            if self.add(word, place, bad).is_err() {
+                continue;
+            }
+            if self.judges_window() && !bad && !self.may_hold_bad(word.life(), place.lap) {
                 return Completion::unchanged(false);
             }
             return self.judge(word, bad, rule, now);

@@ -39,6 +39,10 @@ pub(crate) struct Due {
 }
 
 impl Due {
+    fn is_too_far(self, now: u64) -> bool {
+        self.length != NEVER && self.at.saturating_sub(now) > self.length
+    }
+
     /// Time left at `now`; 0 when it has ended, [`NEVER`] when it never ends.
     pub(crate) fn left(self, now: u64) -> u64 {
         if self.at == NEVER && self.length == NEVER {
@@ -81,17 +85,24 @@ impl Deadline {
         (self.at.load(Ordering::Acquire), self.stamp.load(Ordering::Acquire) & MAX_COUNT)
     }
 
-    /// As [`Deadline::read`], and where a clock that went back has left more than the whole length,
-    /// moves the deadline to `now` plus its length.
-    pub(crate) fn ask(&self, generation: u64, now: u64) -> Option<Due> {
+    /// Time left until the deadline of `generation`, or none where it is not published yet.
+    ///
+    /// Where more than its whole length seems to be left, `now` is read once more by `again`: a caller
+    /// that was held up since it read the time must not be taken for a clock that went back, nor go on
+    /// with that time. If it is one, the deadline moves to the present plus its length.
+    pub(crate) fn ask(&self, generation: u64, now: &mut u64, again: impl Fn() -> u64) -> Option<u64> {
         let due = self.read(generation)?;
-        if due.length == NEVER || due.at.saturating_sub(now) <= due.length {
-            return Some(due);
+        if !due.is_too_far(*now) {
+            return Some(due.left(*now));
         }
-        let at = now + due.length;
-        // Release: as in `replace`. Losing means that somebody else has moved it.
-        let _ = self.at.compare_exchange(due.at, at, Ordering::Release, Ordering::Relaxed);
-        Some(Due { at, ..due })
+        // Read after the deadline was, so on a clock that only goes forward it is not too far.
+        *now = again();
+        if due.is_too_far(*now) {
+            // Release: as in `replace`. Losing means that somebody else has moved it.
+            let at = *now + due.length;
+            let _ = self.at.compare_exchange(due.at, at, Ordering::Release, Ordering::Relaxed);
+        }
+        Some(due.left(*now))
     }
 }
 

@@ -25,11 +25,13 @@
 //! breaker.assign(&rule)?;
 //!
 //! for _ in 0..2 {
-//!     let Admission::Passed(permit, _) = breaker.admit(millis(0)) else { unreachable!("it is closed") };
+//!     let Admission::Passed(permit, _) = breaker.admit(millis(0), || millis(0)) else {
+//!         unreachable!("it is closed")
+//!     };
 //!     let _ = breaker.complete(permit, Ending { error: true, response_time: millis(3) }, millis(3));
 //! }
 //! assert_eq!(breaker.state(), State::Open);
-//! assert!(matches!(breaker.admit(millis(4)), Admission::Rejected(_)));
+//! assert!(matches!(breaker.admit(millis(4), || millis(4)), Admission::Rejected(_)));
 //! # Ok::<(), tripcoil_core::RuleError>(())
 //! ```
 //!

@@ -135,16 +135,16 @@ impl Breaker<'_> {
         Anchor(self.head.anchor.load(Ordering::Acquire))
     }
 
-    /// Adds one call to the bucket of `place`, or to the later one that its slot has been recycled for;
-    /// says which lap that was.
+    /// Adds one call to the bucket of `place`, or to the later one that its slot has been recycled for.
     #[inline]
-    pub(crate) fn add(&self, word: Word, place: Place, bad: bool) -> Result<u64, Moved> {
+    pub(crate) fn add(&self, word: Word, place: Place, bad: bool) -> Result<(), Moved> {
         let anchor = self.anchor();
         if !anchor.is_of(word.life()) || !anchor.reaches(place.lap) {
-            return self.move_anchor(word, anchor, place.lap);
+            self.move_anchor(word, anchor, place.lap);
+            return Err(Moved);
         }
         // Beyond the buckets only where the shape is a later rule's: then nobody reads this count.
-        let Some(bucket) = self.buckets.get(place.slot) else { return Ok(place.lap) };
+        let Some(bucket) = self.buckets.get(place.slot) else { return Ok(()) };
         if bad {
             return self.add_bad(bucket, word, anchor, place.lap);
         }
@@ -154,19 +154,19 @@ impl Breaker<'_> {
             // Not a fetch_add: the bucket may have been recycled or cleared since it was read.
             let next = cell.0 + 1;
             if bucket.good.compare_exchange(cell.0, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                return Ok(place.lap);
+                return Ok(());
             }
         }
-        self.put(bucket, &bucket.good, word, anchor, place.lap, 1)
+        self.put(bucket, &bucket.good, word, anchor, place.lap, 1).map(drop)
     }
 
     /// Adds one bad call, to a bucket whose good word counts for the same lap.
     #[inline(never)]
-    fn add_bad(&self, bucket: &Bucket, word: Word, anchor: Anchor, lap: u64) -> Result<u64, Moved> {
+    fn add_bad(&self, bucket: &Bucket, word: Word, anchor: Anchor, lap: u64) -> Result<(), Moved> {
         let lap = self.put(bucket, &bucket.good, word, anchor, lap, 0)?;
         let lap = self.put(bucket, &bucket.bad, word, anchor, lap, 1)?;
         self.remember_bad(word.life(), lap);
-        Ok(lap)
+        Ok(())
     }
 
     /// Adds `count` (0 or 1) to a word, making it count for `lap` first where it counts for an earlier one.
@@ -300,10 +300,10 @@ impl Breaker<'_> {
         }
     }
 
-    /// Brings the anchor to the present life, or nearer to `lap`. Always asks the caller to look again.
+    /// Brings the anchor to the present life, or nearer to `lap`. The caller looks again.
     #[cold]
     #[inline(never)]
-    fn move_anchor(&self, word: Word, anchor: Anchor, lap: u64) -> Result<u64, Moved> {
+    fn move_anchor(&self, word: Word, anchor: Anchor, lap: u64) {
         if !anchor.is_of(word.life()) {
             self.sweep(word.life(), lap);
         } else if lap > anchor.lap() + FAR {
@@ -315,7 +315,6 @@ impl Breaker<'_> {
         } else {
             self.step(word.life(), anchor);
         }
-        Err(Moved)
     }
 
     /// Moves the anchor one step on. Every word of this life that would be too old for it is emptied
