@@ -68,13 +68,14 @@ fn evict(resources: &Map, name: &Arc<str>, now: u64) -> bool {
     true
 }
 
-/// Whether every breaker equals a new one.
+/// Whether every breaker equals a new one, and so does the legacy check.
 fn is_like_new(resource: &Inner, now: u64) -> bool {
-    resource.assigned().slots().all(|slot| {
+    let breakers = resource.assigned().slots().all(|slot| {
         let snapshot = resource.slot(slot).breaker().snapshot(now);
         snapshot.state == State::Closed
             && snapshot.mode == Mode::Normal
             && snapshot.window.total() == 0
             && snapshot.run == 0
-    })
+    });
+    breakers && resource.is_legacy_like_new(now)
 }

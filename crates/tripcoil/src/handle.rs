@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub good: u64,
     /// Calls in the window that were bad: slow, for slow-ratio rules; failed, for the others.
     pub bad: u64,
-    /// Failed calls since the last good one, for consecutive-errors rules; else 0.
+    /// Failed calls since the last good one, for closed breakers of consecutive-errors rules; else 0.
     pub run: u64,
     /// Time until the next probe may go: open, until the retry deadline (0 when due); half-open, until
     /// the probes' lease ends. None otherwise, and where there is no limit.
@@ -118,7 +118,7 @@ impl Resource {
     /// Whether calls pass unguarded because a bounded registry had no place for the name.
     #[must_use]
     pub fn is_unguarded(&self) -> bool {
-        self.0.evicted.load(std::sync::atomic::Ordering::Relaxed)
+        self.0.unguarded
     }
 
     /// What the legacy check counts now, where it is in use.

@@ -58,8 +58,11 @@ impl Observers {
     fn tell(&self, change: &Change) {
         for (_, observer) in self.list.load_full().iter() {
             // Whatever the observer leaves half done is its own; nothing of the library's is in reach.
-            if catch_unwind(AssertUnwindSafe(|| observer(change))).is_err() {
-                self.panics.fetch_add(1, Ordering::Relaxed);
+            let Err(panic) = catch_unwind(AssertUnwindSafe(|| observer(change))) else { continue };
+            self.panics.fetch_add(1, Ordering::Relaxed);
+            // What a panic carries may panic when it is dropped; what that carries is left alone.
+            if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+                std::mem::forget(again);
             }
         }
     }

@@ -36,8 +36,10 @@ pub(crate) struct Inner {
     /// What is assigned to the slots; the lock under which rules and modes change.
     assigned: Mutex<Assigned>,
     legacy: OnceLock<Mutex<LegacyCheck>>,
-    /// Set for good when a bounded registry has given the resource's place away.
+    /// Set while a bounded registry gives the resource's place away, and for good when it has.
     pub(crate) evicted: AtomicBool,
+    /// Whether a bounded registry had no place for the name: calls are counted, and admitted.
+    pub(crate) unguarded: bool,
 }
 
 /// What a call needs to know of a resource's breakers, in one word: a version, so that a call which
@@ -102,13 +104,13 @@ impl Inner {
             assigned: Mutex::default(),
             legacy: OnceLock::new(),
             evicted: AtomicBool::new(false),
+            unguarded: false,
         }
     }
 
     /// A resource beyond a bounded registry's limit: its calls are counted, and admitted.
     pub(crate) fn unguarded(name: Arc<str>, shared: Arc<Shared>) -> Self {
-        let inner = Self::new(name, shared);
-        inner.evicted.store(true, Ordering::Relaxed);
+        let inner = Self { unguarded: true, ..Self::new(name, shared) };
         inner.publish(&[]);
         inner
     }
@@ -135,8 +137,11 @@ impl Inner {
 
     /// Makes these the slots that guard calls. Under the lock of `assigned`.
     pub(crate) fn publish(&self, slots: &[u32]) {
-        let special = self.legacy.get().is_some() || self.evicted.load(Ordering::Relaxed);
-        self.order.store((slots.len() > 1 || special).then(|| Arc::new(slots.to_vec())));
+        let special = self.legacy.get().is_some() || self.unguarded;
+        // A call that follows a plan of many must find an order until it can see the next plan.
+        if slots.len() > 1 || special || self.order.load().is_some() {
+            self.order.store(Some(Arc::new(slots.to_vec())));
+        }
         let next = self.plan().next(slots, special);
         // Release: whoever acts on this plan finds its slots assigned and its order stored.
         self.plan.store(next.0, Ordering::Release);
@@ -154,6 +159,11 @@ impl Inner {
         Some(self.legacy().statistics(millis(self.shared.clock.coarse())))
     }
 
+    /// Whether the legacy check, if it is in use, equals a new one.
+    pub(crate) fn is_legacy_like_new(&self, now: u64) -> bool {
+        self.legacy.get().is_none() || self.legacy().is_like_new(millis(now))
+    }
+
     /// Leave for a call in the case that is to be fast: one breaker, and it is closed.
     #[inline]
     pub(crate) fn enter_closed(&self) -> Option<Held> {
@@ -167,15 +177,16 @@ impl Inner {
 
     /// Asks all breakers for leave.
     pub(crate) fn enter(self: &Arc<Self>) -> Result<Held, Blocked> {
+        let mut counted = false;
         loop {
             let plan = self.plan();
             let held = match plan.only() {
                 Some(slot) => self.pass_one(slot)?,
                 None if plan.0 & SLOT == Plan::NONE => Held::new(None),
-                None => self.pass_many()?,
+                None => self.pass_many(&mut counted)?,
             };
             if self.plan() == plan {
-                return if held.is_legacy() { self.pass_legacy(held) } else { Ok(held) };
+                return Ok(held);
             }
             // The rules were replaced meanwhile: a slot may be another rule's by now.
             self.take_back(&held);
@@ -190,11 +201,12 @@ impl Inner {
         self.admit(&[slot], now, started)
     }
 
-    /// As spec section 5, D6: all are asked before any is moved.
+    /// As spec section 5, D6: all are asked before any is moved. `counted` is whether the legacy check,
+    /// which counts whom it admits, has admitted the call before a reload made it start again.
     #[cold]
     #[inline(never)]
-    fn pass_many(self: &Arc<Self>) -> Result<Held, Blocked> {
-        if self.evicted.load(Ordering::Relaxed) {
+    fn pass_many(self: &Arc<Self>, counted: &mut bool) -> Result<Held, Blocked> {
+        if self.unguarded {
             self.shared.unguarded.fetch_add(1, Ordering::Relaxed);
             return Ok(Held::new(None));
         }
@@ -204,13 +216,18 @@ impl Inner {
         let timed = |&slot: &u32| self.slot(slot).breaker().judges() == Judges::Times;
         let started = (legacy || slots.iter().any(timed)).then(|| self.shared.clock.now());
         let now = started.unwrap_or_else(|| self.shared.clock.coarse());
-        let asked = slots.iter().find_map(|&slot| match self.slot(slot).breaker().ask(now) {
+        let again = || self.shared.clock.now();
+        let asked = slots.iter().find_map(|&slot| match self.slot(slot).breaker().ask(now, again) {
             Verdict::Pass => None,
             Verdict::Reject(rejection) => Some((slot, rejection)),
         });
         if let Some((slot, rejection)) = asked {
             self.slot(slot).breaker().count_blocked();
             return Err(Blocked::by_breaker(self, slot, rejection));
+        }
+        if legacy && !*counted {
+            self.pass_legacy(now)?;
+            *counted = true;
         }
         let mut held = self.admit(slots, now, started)?;
         if legacy {
@@ -219,20 +236,13 @@ impl Inner {
         Ok(held)
     }
 
-    /// The check before Sentinel 1.8, once the breakers have admitted the call.
-    #[cold]
-    #[inline(never)]
-    fn pass_legacy(self: &Arc<Self>, held: Held) -> Result<Held, Blocked> {
-        let now = held.started().unwrap_or_else(|| self.shared.clock.coarse());
+    /// The check before Sentinel 1.8: after all breakers have been asked, and before any is moved.
+    fn pass_legacy(self: &Arc<Self>, now: u64) -> Result<(), Blocked> {
         let checked = self.legacy().enter(millis(now));
-        match checked {
-            Ok(()) => Ok(held),
-            Err(block) => {
-                self.take_back(&held);
-                let retry_after = Duration::from_millis(block.retry_after_ms);
-                Err(Blocked::by_legacy(self, block.rule, retry_after))
-            }
-        }
+        checked.map_err(|block| {
+            let retry_after = Duration::from_millis(block.retry_after_ms);
+            Blocked::by_legacy(self, block.rule, retry_after)
+        })
     }
 
     /// Takes a permit of each breaker, or gives back those that it had where one rejects after all.
@@ -241,7 +251,7 @@ impl Inner {
         for &slot in slots {
             let breaker = self.slot(slot).breaker();
             loop {
-                match breaker.admit(now) {
+                match breaker.admit(now, || self.shared.clock.now()) {
                     Admission::Passed(permit, transition) => {
                         held.push(slot, permit);
                         if let Some(transition) = transition {

@@ -81,7 +81,11 @@ fn nobody_is_admitted_before_the_deadline_in_a_million_rounds() {
                     // Only the round's one probe moves the clock, and only after it has failed: a
                     // second admission before that is one before the deadline.
                     let round = admissions.fetch_add(1, Ordering::AcqRel) + 1;
-                    assert_eq!(world.clock.time(), ms(2_000 * round), "admitted before the deadline");
+                    assert_eq!(
+                        world.clock.time(),
+                        ms(2_000 * round),
+                        "admitted before the deadline, round {round}"
+                    );
                     probe.end(Outcome::Bad);
                     let early = (0..2).filter(|_| r.enter().is_ok()).count();
                     assert_eq!(early, 0, "round {round}");

@@ -36,6 +36,14 @@ impl Check {
         Err(length)
     }
 
+    /// Whether the rule remembers nothing that could matter at `now_ms`.
+    pub(super) fn is_like_new(&self, now_ms: u64) -> bool {
+        match self.cut_until {
+            Some(until) => until <= now_ms,
+            None => self.slow_run == 0,
+        }
+    }
+
     /// The rest of the cut, clearing one that is over.
     fn cut_left(&mut self, now_ms: u64) -> Option<u64> {
         let until = self.cut_until?;

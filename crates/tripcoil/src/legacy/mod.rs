@@ -72,6 +72,13 @@ impl LegacyCheck {
         self.statistics.count_end(now_ms, response_time_ms, error);
     }
 
+    /// Whether it equals a new one: nothing cut, no slow run, nothing counted that could matter.
+    pub(crate) fn is_like_new(&self, now_ms: u64) -> bool {
+        self.checks.iter().all(|check| check.is_like_new(now_ms))
+            && self.statistics.last_second(now_ms) == LegacyStatistics::default()
+            && self.statistics.exceptions_of_the_minute(now_ms) == 0
+    }
+
     /// The sums of the last second at `now_ms`.
     pub(crate) fn statistics(&self, now_ms: u64) -> LegacyStatistics {
         self.statistics.last_second(now_ms)
