@@ -132,11 +132,14 @@ impl Blocked {
     pub fn is_cause_of(error: &(dyn Error + 'static)) -> bool {
         let mut next = Some(error);
         while let Some(error) = next {
-            let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-            if error.is::<Blocked>() || wrapped.is_some_and(|inner| Blocked::is_cause_of(inner)) {
+            if error.is::<Blocked>() || error.is::<Box<Blocked>>() || error.is::<Arc<Blocked>>() {
                 return true;
             }
-            next = error.source();
+            // An I/O error passes over the error that it wraps when it is asked for its cause.
+            next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+                Some(wrapped) => Some(wrapped),
+                None => error.source(),
+            };
         }
         false
     }
