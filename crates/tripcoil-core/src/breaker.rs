@@ -1,15 +1,16 @@
 //! A breaker's memory, the view that its logic is written on, and admission.
 
+use crate::bucket::Bucket;
 use crate::deadline::Deadline;
 use crate::permit::Permit;
 use crate::probes::{Probes, Round};
+use crate::rule::Rule;
 use crate::rule_cell::RuleCell;
 use crate::shape::{Judges, Shape};
 use crate::sync::{AtomicU64, Ordering, zeroed};
 use crate::time::NEVER;
 use crate::totals::Tallies;
 use crate::transition::Transition;
-use crate::window::Bucket;
 use crate::word::{Mode, State, Word};
 
 /// What a breaker keeps beside its buckets: plain memory, valid when zeroed, without pointers.
@@ -247,26 +248,25 @@ impl<'a> Breaker<'a> {
         if !self.swap_probes(word, probes, probes.taken()) || self.word().generation() != word.generation() {
             return Step::Again;
         }
-        self.renew_lease(word, *now);
+        self.renew_lease(word, &self.head.rule.read(), *now);
         Step::Done(Admission::Passed(Permit::new(word.generation(), true), None))
     }
 
-    /// The generation `word` begins with its first probe out, at `now`.
+    /// The generation `word` begins with its first probe out, at `now`, by one reading of the rule.
     fn begin_round(&self, word: Word, now: u64) -> Permit {
+        let rule = self.head.rule.read();
         // Publishing the round fixes its number of probes. Losing means that a probe which came in
         // between has done so.
         let seen = Probes(self.head.probes.load(Ordering::Acquire));
         if !seen.is_of(word.generation()) && self.word().generation() == word.generation() {
-            let first = Probes::first(word.generation(), self.head.rule.read().probe_num);
-            self.swap_probes(word, seen, first);
+            self.swap_probes(word, seen, Probes::first(word.generation(), rule.probe_num));
         }
-        self.renew_lease(word, now);
+        self.renew_lease(word, &rule, now);
         Permit::new(word.generation(), true)
     }
 
-    fn renew_lease(&self, word: Word, now: u64) {
-        let length = self.head.rule.read().lease();
-        self.head.lease.publish(&self.head.word, word.generation(), now, length, 0);
+    fn renew_lease(&self, word: Word, rule: &Rule, now: u64) {
+        self.head.lease.publish(&self.head.word, word.generation(), now, rule.lease(), 0);
     }
 
     /// The round of `word`, also where whoever began it has not published it yet.

@@ -74,9 +74,10 @@ impl Deadline {
         if stamp >> COUNT_BITS != generation {
             return None;
         }
-        let length = self.length.load(Ordering::Relaxed);
-        // Acquire: whoever reads a successor's deadline here also sees that the word has moved.
+        // Acquire, and before the length: whoever reads a successor's deadline here reads its length with
+        // it, and sees that the word has moved.
         let at = self.at.load(Ordering::Acquire);
+        let length = self.length.load(Ordering::Relaxed);
         Some(Due { at, length })
     }
 

@@ -60,7 +60,9 @@
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
 
+mod anchor;
 mod breaker;
+mod bucket;
 mod completion;
 mod condition;
 mod control;
@@ -79,6 +81,7 @@ mod window;
 mod word;
 
 pub use breaker::{Admission, Breaker, Head, Rejection, Verdict};
+pub use bucket::Bucket;
 pub use completion::{Completion, Ending};
 pub use condition::Counts;
 pub use permit::Permit;
@@ -87,5 +90,4 @@ pub use shape::Judges;
 pub use snapshot::Snapshot;
 pub use totals::Totals;
 pub use transition::Transition;
-pub use window::Bucket;
 pub use word::{Mode, State};

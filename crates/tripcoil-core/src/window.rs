@@ -1,140 +1,22 @@
-//! The sliding window: buckets that cannot lie about what they count for.
+//! The sliding window: adding to its buckets, and summing them up.
 //!
-//! A bucket is two words, for good calls and for bad ones. Each carries, beside its count, the life of
-//! the window and the lap (how many whole windows had passed on the clock) that it counts for, so one
-//! compare-and-swap adds to a bucket, recycles it, or fails because it has become another's.
-//!
-//! | bits | what |
-//! | --- | --- |
-//! | 0 to 35 | count |
-//! | 36 to 51 | lap, its low 16 bits |
-//! | 52 to 63 | life of the window: a bucket of another life than the breaker's is empty |
-//!
-//! The good word is its bucket's master: the bad word counts only where both say the same life and lap,
-//! and whoever adds a bad call sees to it that the good word is there first.
-//!
-//! Low bits are unambiguous because of the anchor, a lap that the breaker carries along: every word of
-//! the present life counts for a lap from `REACH + 1` before the anchor to `REACH` after it, and is
-//! compared with laps up to `REACH + 1` after it only, which is within 16 signed bits.
+//! One compare-and-swap adds to a bucket, recycles it for a later lap (how many whole windows had passed
+//! on the clock), or fails because the bucket has become another's.
 
+use crate::anchor::{Anchor, REACH};
 use crate::breaker::Breaker;
+use crate::bucket::{Bucket, Cell, MAX_COUNT, exchange};
 use crate::condition::Counts;
 use crate::rule::Condition;
 use crate::shape::{Judges, Place};
-use crate::sync::{AtomicU64, Ordering, zeroed};
+use crate::sync::{AtomicU64, Ordering};
 use crate::totals::Tally;
-use crate::word::{LIFE_BITS, Word};
-
-const COUNT_BITS: u32 = 36;
-const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
-const LAP_BITS: u32 = 16;
-/// How far from the anchor a lap may be that is written to a bucket.
-const REACH: u64 = (1 << (LAP_BITS - 2)) - 1;
-/// How far the anchor moves at a time.
-const STEP: u64 = REACH.div_ceil(2);
-/// A lap beyond this distance leaves nothing in the window.
-const FAR: u64 = 2 * (REACH + 1);
-const ANCHOR_LAP_BITS: u32 = 64 - LIFE_BITS;
-const ANCHOR_LAP: u64 = (1 << ANCHOR_LAP_BITS) - 1;
-
-/// One bucket of a window: 16 bytes, valid when zeroed.
-#[repr(C)]
-pub struct Bucket {
-    good: AtomicU64,
-    bad: AtomicU64,
-}
-
-zeroed! {
-    /// A bucket that counts nothing.
-    pub Bucket { good: AtomicU64::new(0), bad: AtomicU64::new(0) }
-}
-
-#[cfg(not(loom))]
-#[allow(clippy::declare_interior_mutable_const)]
-impl Bucket {
-    /// For arrays in a `static`.
-    pub const NEW: Self = Self::new();
-}
-
-impl Default for Bucket {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// One reading of a bucket's word. Pure.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Cell(u64);
-
-impl Cell {
-    #[inline]
-    fn new(life: u64, lap: u64, count: u64) -> Self {
-        let lap = lap & ((1 << LAP_BITS) - 1);
-        Self((life << LAP_BITS | lap) << COUNT_BITS | count)
-    }
-
-    #[inline]
-    fn same_place(self, other: Self) -> bool {
-        (self.0 ^ other.0) >> COUNT_BITS == 0
-    }
-
-    fn count(self) -> u64 {
-        self.0 & MAX_COUNT
-    }
-
-    fn life(self) -> u64 {
-        self.0 >> (COUNT_BITS + LAP_BITS)
-    }
-
-    /// How many laps this is after `lap`: exact within 32768 laps.
-    fn laps_after(self, lap: u64) -> i64 {
-        i64::from((self.0 >> COUNT_BITS) as u16 as i16).wrapping_sub(i64::from(lap as i16)) as i16 as i64
-    }
-}
-
-/// A lap, and the life of the window it belongs to, in one word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Anchor(pub(crate) u64);
-
-impl Anchor {
-    pub(crate) fn new(life: u64, lap: u64) -> Self {
-        Self(life << ANCHOR_LAP_BITS | lap & ANCHOR_LAP)
-    }
-
-    #[inline]
-    pub(crate) fn lap(self) -> u64 {
-        self.0 & ANCHOR_LAP
-    }
-
-    #[inline]
-    pub(crate) fn is_of(self, life: u64) -> bool {
-        self.0 >> ANCHOR_LAP_BITS == life
-    }
-
-    /// Whether the bucket of `lap` can be told by its low bits, from this anchor.
-    #[inline]
-    fn reaches(self, lap: u64) -> bool {
-        lap <= self.lap() + REACH
-    }
-
-    /// `lap`, or the earliest that can be told from here: a clock that went back by more than 16383
-    /// windows counts as if it had gone back by that many.
-    #[inline]
-    fn nearest(self, lap: u64) -> u64 {
-        lap.max(self.lap().saturating_sub(REACH))
-    }
-}
+use crate::word::Word;
 
 /// The breaker has moved on, or the anchor: look again.
 pub(crate) struct Moved;
 
 impl Breaker<'_> {
-    #[inline]
-    pub(crate) fn anchor(&self) -> Anchor {
-        // Acquire: whoever reads a moved anchor finds the buckets swept.
-        Anchor(self.head.anchor.load(Ordering::Acquire))
-    }
-
     /// Adds one call to the bucket of `place`, or to the later one that its slot has been recycled for.
     #[inline]
     pub(crate) fn add(&self, word: Word, place: Place, bad: bool) -> Result<(), Moved> {
@@ -231,7 +113,7 @@ impl Breaker<'_> {
     }
 
     /// Counts that leave a bucket are kept in the totals.
-    fn fold(&self, bucket: &Bucket, target: &AtomicU64, count: u64) {
+    pub(crate) fn fold(&self, bucket: &Bucket, target: &AtomicU64, count: u64) {
         let tally = if core::ptr::eq(target, &bucket.bad) { Tally::Bad } else { Tally::Good };
         self.head.tallies.add(tally, count);
     }
@@ -300,76 +182,7 @@ impl Breaker<'_> {
         }
     }
 
-    /// Brings the anchor to the present life, or nearer to `lap`. The caller looks again.
-    #[cold]
-    #[inline(never)]
-    fn move_anchor(&self, word: Word, anchor: Anchor, lap: u64) {
-        if !anchor.is_of(word.life()) {
-            self.sweep(word.life(), lap);
-        } else if lap > anchor.lap() + FAR {
-            // Nothing in the window is young enough to count at `lap`: begin a new life, in one step.
-            let next = word.cleared();
-            if self.swap(word, next) {
-                self.sweep(next.life(), lap);
-            }
-        } else {
-            self.step(word.life(), anchor);
-        }
-    }
-
-    /// Moves the anchor one step on. Every word of this life that would be too old for it is emptied
-    /// first; the lap that asks is so much later that such a word has long expired.
-    fn step(&self, life: u64, anchor: Anchor) {
-        for (bucket, target) in self.words() {
-            loop {
-                let cell = Cell(target.load(Ordering::Acquire));
-                if self.anchor() != anchor || self.word().life() != life {
-                    return;
-                }
-                let empty = Cell::new(life, anchor.lap().wrapping_sub(STEP), 0);
-                if cell.life() != life || cell.laps_after(anchor.lap()) >= -(STEP as i64) {
-                    break;
-                }
-                if exchange(target, cell, empty) {
-                    self.fold(bucket, target, cell.count());
-                    break;
-                }
-            }
-        }
-        let next = Anchor::new(life, anchor.lap() + STEP);
-        // Release: pairs with the load in `anchor`.
-        let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
-    }
-
-    /// Sets the anchor of a life that has just begun, and empties the words of all others, so that none
-    /// is left when its number comes again.
-    pub(crate) fn sweep(&self, life: u64, lap: u64) {
-        let anchor = self.anchor();
-        if !anchor.is_of(life) {
-            if self.word().life() != life {
-                return;
-            }
-            let next = Anchor::new(life, lap);
-            let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
-        }
-        let anchor = self.anchor();
-        for (bucket, target) in self.words() {
-            let cell = Cell(target.load(Ordering::Acquire));
-            if self.word().life() != life || !anchor.is_of(life) {
-                return;
-            }
-            let empty = Cell::new(life, anchor.lap().wrapping_sub(REACH + 1), 0);
-            if cell.life() != life && exchange(target, cell, empty) {
-                self.fold(bucket, target, cell.count());
-            }
-        }
-    }
-
-    fn words(&self) -> impl Iterator<Item = (&Bucket, &AtomicU64)> {
-        self.window().iter().flat_map(|bucket| [(bucket, &bucket.good), (bucket, &bucket.bad)])
-    }
-
-    fn window(&self) -> &[Bucket] {
+    pub(crate) fn window(&self) -> &[Bucket] {
         let buckets = self.head.shape.buckets().min(self.buckets.len());
         &self.buckets[..buckets]
     }
@@ -378,12 +191,6 @@ impl Breaker<'_> {
     pub(crate) fn judges_window(&self) -> bool {
         self.head.shape.judges() != Judges::Runs
     }
-}
-
-/// Release: what moved before is visible to whoever acquires the new value. Acquire: as in `put`.
-#[inline]
-fn exchange(target: &AtomicU64, from: Cell, to: Cell) -> bool {
-    target.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,6 +1,7 @@
 //! The window beside a plain one that knows whole laps, and what happens at its limits.
 
 use super::*;
+use crate::anchor::{FAR, REACH, STEP};
 use crate::breaker::Head;
 use crate::completion::Ending;
 use crate::rule::Rule;

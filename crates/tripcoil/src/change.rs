@@ -147,14 +147,14 @@ impl Trip {
 
 impl fmt::Display for Trip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} opened at {:?}: ", self.resource, self.at)?;
+        write!(f, "{:?} opened at {:.3?}: ", self.resource, self.at)?;
         match self.cause {
             Cause::Condition => self.condition(f)?,
             Cause::ProbeFailed => f.write_str("a probe ended badly")?,
             Cause::ProbeGivenBack => f.write_str("its probe had no outcome")?,
         }
         match self.open_until {
-            Some(until) => write!(f, "; open until {until:?}")?,
+            Some(until) => write!(f, "; open until {until:.3?}")?,
             None => f.write_str("; open for ever")?,
         }
         write!(f, " (generation {}; {})", self.generation, self.rule)
