@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use tripcoil_core::{Admission, Ending, Judges, Transition, Verdict};
+use tripcoil_core::{Admission, Ending, Judges, Permit, Rejection, Transition, Verdict};
 
 use crate::assigned::Assigned;
 use crate::blocked::Blocked;
@@ -198,7 +198,11 @@ impl Inner {
         let timed = self.slot(slot).breaker().judges() == Judges::Times;
         let started = timed.then(|| self.shared.clock.now());
         let now = started.unwrap_or_else(|| self.shared.clock.coarse());
-        self.admit(&[slot], now, started)
+        match self.take(slot, now) {
+            Ok(Some(permit)) => Ok(Held::one(slot, permit, started)),
+            Ok(None) => Ok(Held::new(started)),
+            Err(rejection) => Err(self.blocked(slot, rejection)),
+        }
     }
 
     /// As spec section 5, D6: all are asked before any is moved. `counted` is whether the legacy check,
@@ -222,8 +226,7 @@ impl Inner {
             Verdict::Reject(rejection) => Some((slot, rejection)),
         });
         if let Some((slot, rejection)) = asked {
-            self.slot(slot).breaker().count_blocked();
-            return Err(Blocked::by_breaker(self, slot, rejection));
+            return Err(self.blocked(slot, rejection));
         }
         if legacy && !*counted {
             self.pass_legacy(now)?;
@@ -249,30 +252,42 @@ impl Inner {
     fn admit(self: &Arc<Self>, slots: &[u32], now: u64, started: Option<u64>) -> Result<Held, Blocked> {
         let mut held = Held::new(started);
         for &slot in slots {
-            let breaker = self.slot(slot).breaker();
-            loop {
-                match breaker.admit(now, || self.shared.clock.now()) {
-                    Admission::Passed(permit, transition) => {
-                        held.push(slot, permit);
-                        if let Some(transition) = transition {
-                            self.tell(slot, transition);
-                        }
-                    }
-                    Admission::Observed(_) => breaker.count_observed(),
-                    Admission::Settled(transition) => {
-                        self.tell(slot, transition);
-                        continue;
-                    }
-                    Admission::Rejected(rejection) => {
-                        breaker.count_blocked();
-                        self.take_back(&held);
-                        return Err(Blocked::by_breaker(self, slot, rejection));
-                    }
+            match self.take(slot, now) {
+                Ok(Some(permit)) => held.push(slot, permit),
+                Ok(None) => {}
+                Err(rejection) => {
+                    self.take_back(&held);
+                    return Err(self.blocked(slot, rejection));
                 }
-                break;
             }
         }
         Ok(held)
+    }
+
+    /// One breaker's permit; none where it only observes what it would have rejected.
+    fn take(self: &Arc<Self>, slot: u32, now: u64) -> Result<Option<Permit>, Rejection> {
+        let breaker = self.slot(slot).breaker();
+        loop {
+            match breaker.admit(now, || self.shared.clock.now()) {
+                Admission::Rejected(rejection) => return Err(rejection),
+                Admission::Observed(_) => {
+                    breaker.count_observed();
+                    return Ok(None);
+                }
+                Admission::Settled(transition) => self.tell(slot, transition),
+                Admission::Passed(permit, transition) => {
+                    if let Some(transition) = transition {
+                        self.tell(slot, transition);
+                    }
+                    return Ok(Some(permit));
+                }
+            }
+        }
+    }
+
+    fn blocked(self: &Arc<Self>, slot: u32, rejection: Rejection) -> Blocked {
+        self.slot(slot).breaker().count_blocked();
+        Blocked::by_breaker(self, slot, rejection)
     }
 
     /// Undoes an admission as if it had never been.
