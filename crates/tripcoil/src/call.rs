@@ -7,7 +7,7 @@ use std::future::Future;
 use crate::blocked::Blocked;
 use crate::entry::Entry;
 use crate::handle::Resource;
-use crate::resource::Outcome;
+use crate::outcome::Outcome;
 
 /// How a guarded call can fail.
 #[derive(Clone, Debug)]

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use crate::clock::to_nanos;
 use crate::held::Held;
-use crate::resource::{Inner, Outcome};
+use crate::outcome::Outcome;
+use crate::resource::Inner;
 
 /// An admitted call. Made by [`Resource::enter`](crate::Resource::enter).
 ///

@@ -42,6 +42,12 @@ impl Held {
         }
     }
 
+    /// Whether nobody wants to know how the call ends.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots[0] == NO_SLOT && self.more.is_none()
+    }
+
     /// When the call began, where somebody judges response times.
     #[inline]
     pub(crate) fn started(&self) -> Option<u64> {

@@ -42,6 +42,8 @@ mod handle;
 mod held;
 mod legacy;
 mod observers;
+mod outcome;
+mod plan;
 mod registry;
 mod resource;
 mod rule_set;
@@ -56,8 +58,8 @@ pub use clock::{Clock, MonotonicClock, VirtualClock};
 pub use entry::{AlreadyEnded, Entry, OwnedEntry};
 pub use handle::{Breaker, Resource, Snapshot};
 pub use legacy::LegacyStatistics;
+pub use outcome::Outcome;
 pub use registry::{Registry, RegistryBuilder};
-pub use resource::Outcome;
 pub use rules::{
     Document, Fault, Faults, LegacyDocument, LegacyRule, NameError, Release, Report, Rule, RuleBuilder,
     Scope, Strategy, Warning, check_name,

@@ -14,6 +14,8 @@ use crate::clock::Source;
 use crate::held::Held;
 use crate::legacy::{LegacyCheck, LegacyStatistics};
 use crate::observers::{Observers, announce};
+use crate::outcome::Outcome;
+use crate::plan::Plan;
 use crate::slot::{Slot, Slots};
 
 /// What all resources of a registry share.
@@ -40,57 +42,6 @@ pub(crate) struct Inner {
     pub(crate) evicted: AtomicBool,
     /// Whether a bounded registry had no place for the name: calls are counted, and admitted.
     pub(crate) unguarded: bool,
-}
-
-/// What a call needs to know of a resource's breakers, in one word: a version, so that a call which
-/// meets a reload notices, and the number of the only slot where there is just one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Plan(u64);
-
-const SLOT: u64 = u32::MAX as u64;
-
-impl Plan {
-    const NONE: u64 = 0;
-    const MANY: u64 = SLOT;
-
-    #[inline]
-    fn only(self) -> Option<u32> {
-        match self.0 & SLOT {
-            Self::NONE | Self::MANY => None,
-            slot => Some(slot as u32 - 1),
-        }
-    }
-
-    fn next(self, slots: &[u32], special: bool) -> Self {
-        let what = match slots {
-            _ if special => Self::MANY,
-            [] => Self::NONE,
-            [slot] => u64::from(*slot) + 1,
-            _ => Self::MANY,
-        };
-        Self((self.0 & !SLOT).wrapping_add(1 << 32) | what)
-    }
-}
-
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// Without an error.
-    Good,
-    /// With an error.
-    Bad,
-    /// With a result that says nothing of the dependency: it counts nowhere, and a probe's place is free.
-    Ignored,
-    /// Not at all, the caller gave up: as `Ignored`, but listed apart.
-    Cancelled,
-}
-
-impl Outcome {
-    /// Whether it counts as good or bad.
-    #[inline]
-    fn counts(self) -> bool {
-        matches!(self, Outcome::Good | Outcome::Bad)
-    }
 }
 
 impl Inner {
@@ -182,7 +133,7 @@ impl Inner {
             let plan = self.plan();
             let held = match plan.only() {
                 Some(slot) => self.pass_one(slot)?,
-                None if plan.0 & SLOT == Plan::NONE => Held::new(None),
+                None if plan.is_empty() => Held::new(None),
                 None => self.pass_many(&mut counted)?,
             };
             if self.plan() == plan {
@@ -307,7 +258,10 @@ impl Inner {
     #[inline]
     pub(crate) fn finish(self: &Arc<Self>, held: &Held, outcome: Outcome, response_time: Option<u64>) {
         let (Some((slot, permit)), true) = (held.only(), outcome.counts()) else {
-            return self.finish_all(held, outcome, response_time);
+            if !held.is_empty() {
+                self.finish_all(held, outcome, response_time);
+            }
+            return;
         };
         let (ending, now) = self.ending(held, outcome, response_time);
         if let Some(transition) = self.slot(slot).breaker().complete(permit, ending, now).transition {
