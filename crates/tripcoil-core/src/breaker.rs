@@ -255,11 +255,14 @@ impl<'a> Breaker<'a> {
     /// The generation `word` begins with its first probe out, at `now`, by one reading of the rule.
     fn begin_round(&self, word: Word, now: u64) -> Permit {
         let rule = self.head.rule.read();
+        let first = Probes::first(word.generation(), rule.probe_num);
         // Publishing the round fixes its number of probes. Losing means that a probe which came in
-        // between has done so.
-        let seen = Probes(self.head.probes.load(Ordering::Acquire));
-        if !seen.is_of(word.generation()) && self.word().generation() == word.generation() {
-            self.swap_probes(word, seen, Probes::first(word.generation(), rule.probe_num));
+        // between has done so, or that one of an earlier round has ended: then once more.
+        while self.word().generation() == word.generation() {
+            let seen = Probes(self.head.probes.load(Ordering::Acquire));
+            if seen.is_of(word.generation()) || self.swap_probes(word, seen, first) {
+                break;
+            }
         }
         self.renew_lease(word, &rule, now);
         Permit::new(word.generation(), true)

@@ -45,7 +45,7 @@ impl Due {
 
     /// Time left at `now`; 0 when it has ended, [`NEVER`] when it never ends.
     pub(crate) fn left(self, now: u64) -> u64 {
-        if self.at == NEVER && self.length == NEVER {
+        if self.length == NEVER {
             return NEVER;
         }
         self.at.saturating_sub(now).min(self.length)
