@@ -5,7 +5,8 @@ use crate::sync::{AtomicU64, Ordering};
 /// Counts since the breaker was made. They wrap at 2^64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Calls that were admitted and have ended, in whatever way.
+    /// Calls that got a permit and have ended, in whatever way: the sum of good, bad, ignored, cancelled
+    /// and late. Calls that are still out, and observed ones, are not among them.
     pub passed: u64,
     /// Calls that this breaker rejected.
     pub blocked: u64,

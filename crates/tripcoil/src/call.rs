@@ -75,6 +75,9 @@ impl Resource {
     /// Calls `f` if the breakers admit it. Its error counts as bad, except one that was caused by a
     /// blocked inner call (ignored); a panic counts as bad and goes on.
     ///
+    /// For errors that do not implement [`Error`] (`String`, `Box<dyn Error>`, `anyhow::Error`), and for
+    /// a fallback, begin with `classify(by_result)` or a classifier of your own: [`Resource::classify`].
+    ///
     /// # Errors
     /// [`CallError::Blocked`] where the call was not made, [`CallError::Failed`] where it failed.
     ///

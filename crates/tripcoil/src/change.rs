@@ -145,16 +145,21 @@ impl Trip {
     }
 }
 
+/// For people: the rest is in the fields.
+fn whole_millis(time: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+}
+
 impl fmt::Display for Trip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} opened at {:.3?}: ", self.resource, self.at)?;
+        write!(f, "{:?} opened at {:?}: ", self.resource, whole_millis(self.at))?;
         match self.cause {
             Cause::Condition => self.condition(f)?,
             Cause::ProbeFailed => f.write_str("a probe ended badly")?,
             Cause::ProbeGivenBack => f.write_str("its probe had no outcome")?,
         }
         match self.open_until {
-            Some(until) => write!(f, "; open until {until:.3?}")?,
+            Some(until) => write!(f, "; open until {:?}", whole_millis(until))?,
             None => f.write_str("; open for ever")?,
         }
         write!(f, " (generation {}; {})", self.generation, self.rule)

@@ -101,18 +101,20 @@ impl Resource {
         assigned.slots().filter_map(breaker).collect()
     }
 
-    /// Sets the mode of every breaker of the resource, and announces it.
-    pub fn set_mode(&self, mode: Mode) {
-        for breaker in self.breakers() {
-            breaker.set_mode(mode);
-        }
+    /// Sets the mode of every breaker that the resource has now, announces it, and says how many there
+    /// were.
+    ///
+    /// A mode is its breaker's (spec section 11): it outlives a reload that keeps the breaker, goes with
+    /// a breaker whose rule is removed or changed without an id, and a rule that is added later begins
+    /// in normal mode. A resource without rules has no breaker to set.
+    pub fn set_mode(&self, mode: Mode) -> usize {
+        self.breakers().iter().filter(|breaker| breaker.set_mode(mode)).count()
     }
 
-    /// Resets every breaker of the resource within its mode, and announces it.
-    pub fn reset(&self) {
-        for breaker in self.breakers() {
-            breaker.reset();
-        }
+    /// Resets every breaker that the resource has now within its mode, announces it, and says how many
+    /// there were.
+    pub fn reset(&self) -> usize {
+        self.breakers().iter().filter(|breaker| breaker.reset()).count()
     }
 
     /// Whether calls pass unguarded because a bounded registry had no place for the name.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use crate::Rule;
 use crate::bound::Bound;
@@ -58,7 +59,8 @@ impl RegistryBuilder {
     /// A new name beyond that takes the place of a resource that nobody holds a handle or an entry of
     /// and whose breakers equal new ones: closed, in normal mode, with nothing counted in their windows.
     /// Where there is none, the new name's calls are admitted unguarded, and counted in
-    /// [`Registry::unguarded_calls`].
+    /// [`Registry::unguarded_calls`]; a handle that was taken then stays unguarded, while a later look-up
+    /// finds a place if one has become free. Looking for one may ask every resource.
     pub fn max_resources(mut self, limit: usize) -> Self {
         self.max_resources = Some(limit.max(1));
         self
@@ -98,7 +100,7 @@ impl Registry {
         GLOBAL.get_or_init(Registry::new)
     }
 
-    /// The resource of a name, made if it is new.
+    /// The resource of a name, made if it is new. Without a limit it is kept as long as the registry.
     ///
     /// # Errors
     /// [`NameError`] unless the name is 1 to 1024 bytes, not blank, and without NUL.
@@ -137,6 +139,12 @@ impl Registry {
         rules.apply_to(&resource);
         self.0.resources.pin().insert(name, Arc::clone(&resource));
         Ok(Resource(resource))
+    }
+
+    /// The time on the registry's clock, that of [`Change::at`] and [`Trip::open_until`](crate::Trip).
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.0.shared.clock.now())
     }
 
     /// All resources that are known, in no order.
@@ -264,14 +272,14 @@ impl Registry {
         Ok(report)
     }
 
-    /// Takes names out of the default rules' guard.
+    /// Takes names out of the default rules' guard: their default breakers are gone, with their state.
     pub fn exclude<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) {
         let mut loading = self.loading();
         loading.rules.excluded().extend(names.into_iter().map(Into::into));
         self.apply(&loading);
     }
 
-    /// Puts excluded names back under the default rules' guard.
+    /// Puts excluded names back under the default rules' guard, with new breakers.
     pub fn include<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) {
         let mut loading = self.loading();
         for name in names {

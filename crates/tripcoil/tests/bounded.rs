@@ -91,8 +91,8 @@ fn a_breaker_that_differs_from_a_new_one_keeps_its_place() {
         assert_eq!(state(a), State::HalfOpen);
     });
     is_kept(&r0(), |a, _| call(a, Outcome::Good));
-    is_kept(&r0(), |a, _| a.set_mode(Mode::ForcedOpen));
-    is_kept(&r0(), |a, _| a.set_mode(Mode::Disabled));
+    is_kept(&r0(), |a, _| assert_eq!(a.set_mode(Mode::ForcedOpen), 1));
+    is_kept(&r0(), |a, _| assert_eq!(a.set_mode(Mode::Disabled), 1));
     let run = json!({"resource": "*", "grade": 3, "count": 2, "timeWindow": 1});
     is_kept(&run, |a, clock| {
         call(a, Outcome::Bad);

@@ -25,7 +25,8 @@ pub extern "C" fn breaker_assign() -> i32 {
 /// 0 if it was blocked.
 #[unsafe(no_mangle)]
 pub extern "C" fn breaker_call(start_ms: u64, end_ms: u64, error: i32) -> i32 {
-    let Admission::Passed(permit, _) = BREAKER.admit(millis(start_ms)) else { return 0 };
+    let now = || millis(start_ms);
+    let Admission::Passed(permit, _) = BREAKER.admit(now(), now) else { return 0 };
     let response_time = millis(end_ms.saturating_sub(start_ms));
     let _ = BREAKER.complete(permit, Ending { error: error != 0, response_time }, millis(end_ms));
     1

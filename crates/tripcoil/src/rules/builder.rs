@@ -39,7 +39,7 @@ impl Rule {
     }
 
     /// Begins a rule on the number of errors in a row; `threshold` and `retry_timeout` are
-    /// required.
+    /// required. It asks neither `min_request_amount` nor the window.
     pub fn consecutive_errors(resource: impl Into<String>) -> RuleBuilder {
         RuleBuilder::new(Strategy::ConsecutiveErrors, resource)
     }
@@ -162,7 +162,8 @@ impl RuleBuilder {
         self
     }
 
-    /// Whether the breaker trips at exactly the threshold, too; true by default.
+    /// Whether the breaker trips at exactly the threshold, too; true by default, as in
+    /// sentinel-golang (in Sentinel's JSON: false). A window without a bad call never trips.
     pub fn inclusive(mut self, inclusive: bool) -> Self {
         self.inclusive = inclusive;
         self

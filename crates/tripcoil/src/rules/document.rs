@@ -72,7 +72,28 @@ impl Document {
     /// Reads a document: JSON text in UTF-8, a list of rules or one rule, each in Sentinel's
     /// fields or in sentinel-golang's.
     ///
-    /// Never fails: [`Document::faults`] has every fault of the text.
+    /// Never fails: [`Document::faults`] has every fault of the text. What is wrong with the document
+    /// as a whole (not JSON, a key twice, too large, too deep) is one fault, and the only one.
+    ///
+    /// | Sentinel | sentinel-golang | what | default |
+    /// | --- | --- | --- | --- |
+    /// | `resource` | `resource` | name, or pattern where `regex` | required |
+    /// | `grade` | `strategy` | 0 slow ratio, 1 error ratio, 2 error count, 3 errors in a row | 0 |
+    /// | `count` | `maxAllowedRtMs` | grade 0: the longest time in ms that is not slow, from 0 | required |
+    /// | `count` | `threshold` | grade 1: ratio, 0 to 1; grade 2: number, from 0; grade 3: from 1 | required |
+    /// | `slowRatioThreshold` | `threshold` | grade 0: ratio, 0 to 1 | 1.0; Go: required |
+    /// | `timeWindow` | `retryTimeoutMs` | time open, from 1: whole seconds; Go: ms | required |
+    /// | `minRequestAmount` | same | calls that the window must hold, from 1 | 5 |
+    /// | `statIntervalMs` | same | length of the window in ms, from 1 | 1000 |
+    /// | `statSlidingWindowBucketCount` | same | buckets, 1 to 1000, dividing the interval (Go: else 1) | 1 |
+    /// | `probeNum` | same | probes that must end well, 1 to 65535 (Go: 0 is 1) | 1 |
+    /// | `probeTimeoutMs` | same | a probe's lease in ms; 0: for ever | time open |
+    /// | `backoffFactor` | same | what the time open grows by with every reopening, from 1 | 1.0 |
+    /// | `maxRetryTimeoutMs` | same | what it does not grow beyond, in ms, from 1 | 86400000 |
+    /// | `inclusive` | | whether reaching the threshold trips (Go: always) | false |
+    /// | `regex` | | whether `resource` is a pattern for whole names | false |
+    /// | `limitApp` | | kept, not used | "default" |
+    /// | `id` | `id` | string or integer: an edited rule of the same id keeps its breaker | none |
     pub fn parse(text: &[u8], scope: Scope<'_>) -> Document {
         let mut collected = Collected::default();
         let parsed = check_scope(scope)

@@ -182,6 +182,9 @@ impl Rule {
     }
 
     /// Whether the breaker trips at exactly the threshold, too.
+    ///
+    /// False by default in Sentinel's form, where a threshold must be exceeded; always true in
+    /// sentinel-golang's; true by default for rules that are built.
     pub fn inclusive(&self) -> bool {
         self.inclusive
     }
