@@ -125,6 +125,14 @@ impl Breaker<'_> {
         }
     }
 
+    /// Empties the buckets that there is memory for and that no rule uses at present.
+    pub(crate) fn empty_beyond_window(&self) {
+        for bucket in &self.buckets[self.window().len()..] {
+            bucket.good.store(0, Ordering::Relaxed);
+            bucket.bad.store(0, Ordering::Relaxed);
+        }
+    }
+
     fn words(&self) -> impl Iterator<Item = (&Bucket, &AtomicU64)> {
         self.window().iter().flat_map(|bucket| [(bucket, &bucket.good), (bucket, &bucket.bad)])
     }

@@ -110,6 +110,15 @@ impl Breaker<'_> {
         }
     }
 
+    /// Forgets the run of an earlier generation, before the bits that tell it from `word`'s come again.
+    pub(crate) fn clear_run(&self, word: Word) {
+        let stored = self.head.run.load(Ordering::Acquire);
+        if run_of(stored, word.generation()) == 0 {
+            // Losing means that a call of the present generation has begun a run.
+            let _ = self.head.run.compare_exchange(stored, 0, Ordering::AcqRel, Ordering::Relaxed);
+        }
+    }
+
     /// The outcome of a probe, or a late one.
     #[cold]
     #[inline(never)]
@@ -163,6 +172,7 @@ impl Breaker<'_> {
                 let next = word.then(State::Closed).cleared();
                 self.swap(word, next).then(|| {
                     self.sweep(next.life(), self.head.shape.place(now).lap);
+                    self.clear_run(next);
                     self.transition(word, next, now)
                 })
             }

@@ -25,9 +25,12 @@ impl Breaker<'_> {
         self.head.shape.set(rule);
         self.head.rule.write(rule);
         self.sweep(retired.life(), 0);
-        self.head.tallies.clear();
+        // Buckets beyond the new shape keep what another rule counted: the next one with room for it
+        // must not find that.
+        self.empty_beyond_window();
         // Release: pairs with the load in `tally`.
         self.head.born.store(retired.generation() + 1, Ordering::Release);
+        self.head.tallies.clear();
         let (_, begun) = self.restart(|_| Mode::Normal);
         Ok(begun.generation())
     }
@@ -74,6 +77,7 @@ impl Breaker<'_> {
     fn control(&self, mode: impl Fn(Word) -> Mode, now: u64) -> Transition {
         let (from, to) = self.restart(mode);
         self.sweep(to.life(), self.head.shape.place(now).lap);
+        self.clear_run(to);
         self.transition(from, to, now)
     }
 

@@ -45,8 +45,9 @@ impl Due {
 
     /// Time left at `now`; 0 when it has ended, [`NEVER`] when it never ends.
     pub(crate) fn left(self, now: u64) -> u64 {
-        if self.length == NEVER {
-            return NEVER;
+        // A sum beyond the clock's last ns: it never comes, not even then.
+        if self.at == NEVER {
+            return self.length;
         }
         self.at.saturating_sub(now).min(self.length)
     }

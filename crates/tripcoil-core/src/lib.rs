@@ -56,7 +56,9 @@
 //!
 //! 2^48 generations, 4096 clearings of the window while one call is held up in the middle of its
 //! completion, 65535 reopenings in a row (later ones wait as long as that one), 2^36 calls a bucket
-//! (beyond that, ratios stay right to within one part in 2^35, and a count of errors stays there).
+//! (beyond that, ratios stay right to within one part in 2^35, and a count of errors stays there). A
+//! clock that goes back by more than 16383 windows counts as if it had gone back by that many, and one that
+//! leaps forward by more than 32768 of them finds the window empty when it comes back.
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
 

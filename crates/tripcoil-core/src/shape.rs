@@ -2,7 +2,7 @@
 
 use crate::rule::{Condition, Rule};
 use crate::sync::{AtomicU64, Ordering, zeroed};
-use crate::time::{Divisor, millis};
+use crate::time::{Divisor, NEVER, millis};
 
 /// Set when a breaker is given to a rule, and the same until it is given to another, of a later
 /// generation. So all accesses are relaxed: who holds a permit of the present generation reads what
@@ -80,7 +80,8 @@ impl Shape {
 
     #[inline]
     pub(crate) fn place(&self, now: u64) -> Place {
-        let (lap, rest) = divisor(&self.interval).divide(now);
+        // The last ns counts as the one before: a window longer than the clock has a single lap.
+        let (lap, rest) = divisor(&self.interval).divide(now.min(NEVER - 1));
         Place { lap, slot: divisor(&self.bucket).divide(rest).0 as usize }
     }
 }

@@ -193,3 +193,29 @@ fn two_to_the_32_calls_in_one_bucket_are_no_limit() {
     memory.call(true, 0);
     assert_eq!(memory.breaker().state(), State::Open);
 }
+
+#[test]
+fn buckets_beyond_a_smaller_window_do_not_come_back() {
+    let (large, small) = (never_trips(), Rule { buckets: 1, ..never_trips() });
+    // One of these numbers of clearings brings the buckets' life back.
+    for clearings in 4_080..4_100 {
+        let memory = Memory::new(&large);
+        memory.call(true, millis(3));
+        memory.breaker().assign(&small).expect("a valid rule");
+        for _ in 0..clearings {
+            let _ = memory.breaker().reset(0);
+        }
+        memory.breaker().assign(&large).expect("a valid rule");
+        assert_eq!(memory.breaker().totals(), crate::totals::Totals::default(), "{clearings}");
+        assert_eq!(memory.counts(millis(3)), Counts::default(), "{clearings}");
+    }
+}
+
+#[test]
+fn a_reset_forgets_the_run_itself_and_not_only_its_generation() {
+    let memory = Memory::new(&rule(Condition::ConsecutiveErrors(3.0)));
+    memory.call(true, 0);
+    assert_ne!(memory.head.run.load(Ordering::Relaxed), 0);
+    let _ = memory.breaker().reset(0);
+    assert_eq!(memory.head.run.load(Ordering::Relaxed), 0);
+}

@@ -37,6 +37,7 @@ impl Assigned {
     /// Makes these the resource's rules. Breakers are kept for equal rules first, then for edited ones;
     /// the other rules get new ones, and the other breakers are retired.
     pub(crate) fn apply(&mut self, resource: &Inner, rules: &[Guarding]) {
+        let before: Vec<u32> = self.slots().collect();
         let mut old: Vec<Option<InUse>> = self.breakers.drain(..).map(Some).collect();
         let mut kept: Vec<Option<u32>> = vec![None; rules.len()];
         for same in [equal as fn(&Guarding, &Guarding) -> bool, edited] {
@@ -54,7 +55,11 @@ impl Assigned {
             self.breakers.push(InUse { slot, guarding: guarding.clone() });
         }
         let slots: Vec<u32> = self.slots().collect();
-        resource.publish(&slots);
+        // A slot that begins is never one of those before, so equal numbers are the same breakers, and a
+        // call that is under way need not start again.
+        if slots != before || !resource.follows_plan(&slots) {
+            resource.publish(&slots);
+        }
         // After the new plan is out: whoever still follows the old one will look again.
         for InUse { slot, .. } in old.into_iter().flatten() {
             resource.slot(slot).story().end();
@@ -76,10 +81,12 @@ impl Assigned {
 fn keep(resource: &Inner, number: u32, rule: &Arc<Rule>, position: usize) -> u32 {
     let slot = resource.slot(number);
     let compiled = compile(rule);
+    // The story first: a decision by the new numbers finds the new rule in it, one by the old numbers
+    // finds the rule before the edit.
+    slot.story().replace_rule(Arc::clone(rule), position);
     if slot.breaker().rule() != compiled {
         slot.breaker().edit(&compiled).expect("only rules of one shape are matched");
     }
-    slot.story().replace_rule(Arc::clone(rule), position);
     number
 }
 

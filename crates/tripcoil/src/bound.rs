@@ -53,7 +53,12 @@ impl Bound {
 fn evict(resources: &Map, name: &Arc<str>, now: u64) -> bool {
     let resources = resources.pin();
     let Some(resource) = resources.get(name) else { return true };
-    let unused = || Arc::strong_count(resource) == 1 && is_like_new(resource, now);
+    let unused = || {
+        // Acquire: what was done through a handle that is gone is seen by those who find it gone.
+        let alone = Arc::strong_count(resource) == 1;
+        fence(Ordering::Acquire);
+        alone && is_like_new(resource, now)
+    };
     if !unused() {
         return false;
     }

@@ -9,7 +9,7 @@ use crate::entry::Entry;
 use crate::handle::Resource;
 use crate::outcome::Outcome;
 
-/// How a guarded call can fail.
+/// How a guarded call can fail. Its text and its source are those of what it holds.
 #[derive(Clone, Debug)]
 pub enum CallError<E> {
     /// The call was not made.
@@ -47,8 +47,8 @@ impl<E: fmt::Display> fmt::Display for CallError<E> {
 impl<E: Error + 'static> Error for CallError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            CallError::Blocked(blocked) => Some(blocked),
-            CallError::Failed(error) => Some(error),
+            CallError::Blocked(blocked) => blocked.source(),
+            CallError::Failed(error) => error.source(),
         }
     }
 }
@@ -181,6 +181,7 @@ impl<C> Guard<'_, C> {
         C: Fn(&R) -> Outcome,
     {
         let entry = self.resource.enter()?;
+        entry.ends_here();
         let result = f(&entry);
         let outcome = (self.classifier)(&result);
         entry.end(outcome);

@@ -6,8 +6,11 @@ use crate::{Rule, Strategy};
 
 pub(crate) fn compile(rule: &Rule) -> Compiled {
     let threshold = rule.threshold();
+    // A limit beyond 2^64 ns is still exceeded by a time that is cut to that.
     let condition = match rule.strategy() {
-        Strategy::SlowRatio => Condition::SlowRatio { threshold, slow_after: rule.slow_after_ns() },
+        Strategy::SlowRatio => {
+            Condition::SlowRatio { threshold, slow_after: rule.slow_after_ns().min(u64::MAX - 1) }
+        }
         Strategy::ErrorRatio => Condition::ErrorRatio(threshold),
         Strategy::ErrorCount => Condition::ErrorCount(threshold),
         Strategy::ConsecutiveErrors => Condition::ConsecutiveErrors(threshold),

@@ -94,6 +94,13 @@ impl<'r> Entry<'r> {
         self.marks.set(self.marks.get() | marks::BAD);
     }
 
+    /// The caller ends it in the same function: dropped unfinished, it is because the stack unwinds out
+    /// of the call, whatever the thread was doing before.
+    #[inline]
+    pub(crate) fn ends_here(&self) {
+        self.marks.set(self.marks.get() & !marks::WAS_UNWINDING);
+    }
+
     #[inline]
     fn set_ended(&self, outcome: Outcome) -> Outcome {
         let marks = self.marks.replace(self.marks.get() | marks::ENDED);

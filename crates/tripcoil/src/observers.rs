@@ -1,6 +1,7 @@
 //! Telling observers of changes: exactly once, in order, with no lock held.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -56,7 +57,8 @@ impl Observers {
     }
 
     fn tell(&self, change: &Change) {
-        for (_, observer) in self.list.load_full().iter() {
+        let list = self.list.load_full();
+        for (_, observer) in list.iter() {
             // Whatever the observer leaves half done is its own; nothing of the library's is in reach.
             let Err(panic) = catch_unwind(AssertUnwindSafe(|| observer(change))) else { continue };
             self.panics.fetch_add(1, Ordering::Relaxed);
@@ -65,31 +67,35 @@ impl Observers {
                 std::mem::forget(again);
             }
         }
+        // An observer that was removed meanwhile is dropped here, with what it has captured.
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(list))) {
+            self.panics.fetch_add(1, Ordering::Relaxed);
+            std::mem::forget(panic);
+        }
     }
 }
 
 thread_local! {
     static TELLING: Cell<bool> = const { Cell::new(false) };
     /// What an observer on this thread has changed: told when it has been told.
-    static LATER: RefCell<Vec<(Arc<Inner>, u32)>> = const { RefCell::new(Vec::new()) };
+    static LATER: RefCell<VecDeque<(Arc<Inner>, u32)>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// Tells all changes of a breaker that are ready. The caller has been chosen to by its story.
 #[cold]
 pub(crate) fn announce(resource: &Arc<Inner>, slot: u32) {
-    let telling = TELLING.try_with(|telling| telling.replace(true));
-    if telling == Ok(true) {
-        LATER.with_borrow_mut(|later| later.push((Arc::clone(resource), slot)));
+    if TELLING.get() {
+        let later = (Arc::clone(resource), slot);
+        // Once the thread's locals are gone there is nobody to defer to.
+        if LATER.try_with(|all| all.borrow_mut().push_back(later)).is_err() {
+            drain(resource, slot);
+        }
         return;
     }
+    TELLING.set(true);
     drain(resource, slot);
-    if telling.is_err() {
-        // The thread is ending and its locals are gone: nobody can defer to it any more.
-        return;
-    }
-    while let Some((resource, slot)) =
-        LATER.with_borrow_mut(|later| (!later.is_empty()).then(|| later.remove(0)))
-    {
+    let next = || LATER.try_with(|later| later.borrow_mut().pop_front());
+    while let Ok(Some((resource, slot))) = next() {
         drain(&resource, slot);
     }
     TELLING.set(false);

@@ -27,12 +27,20 @@ impl Plan {
 
     /// The plan that follows this one. A `special` resource is one whose calls take the long way round.
     pub(crate) fn next(self, slots: &[u32], special: bool) -> Self {
-        let what = match slots {
+        Self((self.0 & !SLOT).wrapping_add(1 << 32) | Self::what(slots, special))
+    }
+
+    /// Whether this plan, whatever its version, is one for these slots.
+    pub(crate) fn is_for(self, slots: &[u32], special: bool) -> bool {
+        self.0 & SLOT == Self::what(slots, special)
+    }
+
+    fn what(slots: &[u32], special: bool) -> u64 {
+        match slots {
             _ if special => Self::MANY,
             [] => Self::NONE,
             [slot] => u64::from(*slot) + 1,
             _ => Self::MANY,
-        };
-        Self((self.0 & !SLOT).wrapping_add(1 << 32) | what)
+        }
     }
 }

@@ -150,7 +150,9 @@ impl Registry {
     /// All resources that are known, in no order.
     #[must_use]
     pub fn resources(&self) -> Vec<Resource> {
-        self.0.resources.pin().values().map(|resource| Resource(Arc::clone(resource))).collect()
+        let resources = self.0.resources.pin();
+        let held = resources.values().map(Arc::clone);
+        held.filter(|held| !self.0.bounded || Bound::is_kept(held)).map(Resource).collect()
     }
 
     /// How many resources are known.
@@ -307,7 +309,9 @@ impl Registry {
     /// It is told of every change after it has been made, with no lock held, on the thread that made it
     /// or on one that is telling of that breaker already: once each, and each breaker's in their order.
     /// It may use the library: what it changes is told when it has returned. A panic in it is
-    /// contained, and counted in [`Registry::observer_panics`].
+    /// contained, and counted in [`Registry::observer_panics`]. A slow one delays the thread that tells
+    /// it, and what happens meanwhile to the same breaker waits in memory. Of a breaker whose rule has
+    /// been removed, what was already waiting is told, and nothing more.
     ///
     /// ```
     /// use tripcoil::Registry;

@@ -86,9 +86,19 @@ impl Inner {
         Plan(self.plan.load(Ordering::Acquire))
     }
 
+    /// Whether calls take the long way round, whatever the number of breakers.
+    fn is_special(&self) -> bool {
+        self.legacy.get().is_some() || self.unguarded
+    }
+
+    /// Whether the plan is the one that [`Inner::publish`] would make for these slots, but for its version.
+    pub(crate) fn follows_plan(&self, slots: &[u32]) -> bool {
+        self.plan().is_for(slots, self.is_special())
+    }
+
     /// Makes these the slots that guard calls. Under the lock of `assigned`.
     pub(crate) fn publish(&self, slots: &[u32]) {
-        let special = self.legacy.get().is_some() || self.unguarded;
+        let special = self.is_special();
         // A call that follows a plan of many must find an order until it can see the next plan.
         if slots.len() > 1 || special || self.order.load().is_some() {
             self.order.store(Some(Arc::new(slots.to_vec())));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tripcoil_core::Transition;
 
 use crate::Rule;
+use crate::compile::compile;
 
 /// How many rules that a slot had before are remembered, for errors that still name them.
 const FORMER: usize = 4;
@@ -22,6 +23,8 @@ pub(crate) struct Told {
 #[derive(Default)]
 pub(crate) struct Story {
     rule: Option<Arc<Rule>>,
+    /// The rule before the last edit of its numbers.
+    edited: Option<Arc<Rule>>,
     /// The breaker's position among its resource's.
     pub(crate) position: usize,
     /// The generation in which the present rule began; 0 while the slot has none.
@@ -41,6 +44,7 @@ impl Story {
     /// The slot's breaker begins in generation `born`, for this rule.
     pub(crate) fn begin(&mut self, rule: Arc<Rule>, born: u64, position: usize) {
         self.rule = Some(rule);
+        self.edited = None;
         self.position = position;
         self.born = born;
         self.next = born + 1;
@@ -61,8 +65,15 @@ impl Story {
 
     /// The same breaker under a rule of another id or other numbers.
     pub(crate) fn replace_rule(&mut self, rule: Arc<Rule>, position: usize) {
-        self.rule = Some(rule);
+        self.edited = self.rule.replace(rule);
         self.position = position;
+    }
+
+    /// The rule that a decision with these numbers was made by: the one before an edit may still be told.
+    fn rule_with(&self, numbers: &tripcoil_core::Rule) -> Option<Arc<Rule>> {
+        let candidates = [&self.rule, &self.edited];
+        let found = candidates.into_iter().flatten().find(|rule| compile(rule) == *numbers);
+        found.or(self.rule.as_ref()).cloned()
     }
 
     pub(crate) fn born(&self) -> u64 {
@@ -89,7 +100,7 @@ impl Story {
         self.early.insert(transition.generation, transition);
         while let Some(transition) = self.early.remove(&self.next) {
             self.next += 1;
-            let Some(rule) = self.rule.clone() else { break };
+            let Some(rule) = self.rule_with(&transition.rule) else { break };
             if transition.is_forfeit() {
                 continue;
             }

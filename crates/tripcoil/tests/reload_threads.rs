@@ -111,7 +111,7 @@ fn a_decision_uses_the_old_numbers_or_the_new_and_never_a_mixture() {
                 while !done.load(Ordering::Relaxed) {
                     match r.enter() {
                         Ok(entry) => entry.end(Outcome::Bad),
-                        Err(_) => r.reset(),
+                        Err(_) => assert_eq!(r.reset(), 1),
                     }
                 }
             });

@@ -10,10 +10,15 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
         Ok(_) | Err(Error::CompiledTooBig(_)) => {}
         Err(error) => return Err(allowed(&error)),
     }
-    Regex::new(&format!("^(?:{pattern})$"))
+    whole(&format!("^(?:{pattern})$"))
         // Under `(?x)` a last comment swallows the closing anchor, and the line's end is ignored.
-        .or_else(|_| Regex::new(&format!("^(?:{pattern}\n)$")))
+        .or_else(|_| whole(&format!("^(?:{pattern}\n)$")))
         .map_err(|error| allowed(&error))
+}
+
+/// A document may hold thousands of patterns, so each gets a tenth of what the crate would allow it.
+fn whole(pattern: &str) -> Result<Regex, Error> {
+    RegexBuilder::new(pattern).size_limit(1 << 20).build()
 }
 
 fn allowed(error: &Error) -> String {
