@@ -36,7 +36,6 @@ const MAX_RUN: u64 = (1 << RUN_BITS) - 1;
 impl Breaker<'_> {
     /// Counts the outcome of the call that `permit` was given for, and judges the window or the probe
     /// round with it. Each permit ends once.
-    #[inline]
     pub fn complete(&self, permit: Permit, ending: Ending, now: u64) -> Completion {
         let rule = match self.judges() {
             Judges::Nothing => return Completion::unchanged(false),
@@ -58,6 +57,22 @@ impl Breaker<'_> {
             }
             return self.judge(word, bad, rule, now);
         }
+    }
+
+    /// Counts the good outcome of a call in the case that is to be fast: nothing has changed since it
+    /// was admitted, the bucket is the present one, and no bad call is in the window. Says whether it
+    /// did; if not, nothing has been done, and [`Breaker::complete`] is to be called.
+    #[inline]
+    #[must_use]
+    pub fn complete_good(&self, permit: Permit, now: u64) -> bool {
+        let word = self.word();
+        let present = word.generation() == permit.generation() && word.admits_all();
+        if !present || self.judges() != Judges::Errors {
+            return false;
+        }
+        let place = self.head.shape.place(now);
+        // Before the call is added: a bad call that comes in between is judged by itself.
+        !self.may_hold_bad(word.life(), place.lap) && self.add_at_once(word, place)
     }
 
     /// Decides, after a call has been counted in CLOSED, whether the breaker trips.

@@ -14,6 +14,8 @@ pub(crate) struct Shape {
     judges: AtomicU64,
     interval: [AtomicU64; 2],
     bucket: [AtomicU64; 2],
+    /// The last place that was computed: the lap, and the slot in the low bits.
+    hint: AtomicU64,
 }
 
 zeroed! {
@@ -22,8 +24,13 @@ zeroed! {
         judges: AtomicU64::new(0),
         interval: [AtomicU64::new(0), AtomicU64::new(0)],
         bucket: [AtomicU64::new(0), AtomicU64::new(0)],
+        hint: AtomicU64::new(0),
     }
 }
+
+const SLOT_BITS: u32 = 10;
+const MAX_SLOT: u64 = (1 << SLOT_BITS) - 1;
+const _: () = assert!(Rule::MAX_BUCKETS as u64 <= MAX_SLOT + 1);
 
 /// What a breaker judges its calls by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +85,29 @@ impl Shape {
         }
     }
 
+    /// Where `now` falls. The last place that was computed is tried first: what it takes to check it does
+    /// not wait for the clock, as a division would.
     #[inline]
     pub(crate) fn place(&self, now: u64) -> Place {
+        let hint = self.hint.load(Ordering::Relaxed);
+        let (lap, slot) = (hint >> SLOT_BITS, hint & MAX_SLOT);
+        let (interval, length) = (divisor(&self.interval).by, divisor(&self.bucket).by);
+        let start = lap.wrapping_mul(interval).wrapping_add(slot.wrapping_mul(length));
+        // A hint of another shape is as good, if it names a bucket that there is.
+        if now.wrapping_sub(start) < length && slot < self.buckets.load(Ordering::Relaxed) {
+            return Place { lap, slot: slot as usize };
+        }
+        self.find_place(now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_place(&self, now: u64) -> Place {
         // The last ns counts as the one before: a window longer than the clock has a single lap.
         let (lap, rest) = divisor(&self.interval).divide(now.min(NEVER - 1));
-        Place { lap, slot: divisor(&self.bucket).divide(rest).0 as usize }
+        let (slot, _) = divisor(&self.bucket).divide(rest);
+        self.hint.store(lap << SLOT_BITS | slot & MAX_SLOT, Ordering::Relaxed);
+        Place { lap, slot: slot as usize }
     }
 }
 

@@ -17,6 +17,21 @@ use crate::word::Word;
 pub(crate) struct Moved;
 
 impl Breaker<'_> {
+    /// Adds one good call where its bucket is in place already, and says whether it did.
+    #[inline]
+    pub(crate) fn add_at_once(&self, word: Word, place: Place) -> bool {
+        let anchor = self.anchor();
+        if !anchor.is_of(word.life()) || !anchor.reaches(place.lap) {
+            return false;
+        }
+        let Some(bucket) = self.buckets.get(place.slot) else { return false };
+        let cell = Cell(bucket.good.load(Ordering::Acquire));
+        // Not a fetch_add: the bucket may have been recycled or cleared since it was read.
+        cell.same_place(Cell::new(word.life(), place.lap, 0))
+            && cell.count() < MAX_COUNT
+            && exchange(&bucket.good, cell, Cell(cell.0 + 1))
+    }
+
     /// Adds one call to the bucket of `place`, or to the later one that its slot has been recycled for.
     #[inline]
     pub(crate) fn add(&self, word: Word, place: Place, bad: bool) -> Result<(), Moved> {
@@ -29,15 +44,6 @@ impl Breaker<'_> {
         let Some(bucket) = self.buckets.get(place.slot) else { return Ok(()) };
         if bad {
             return self.add_bad(bucket, word, anchor, place.lap);
-        }
-        let mine = Cell::new(word.life(), place.lap, 0);
-        let cell = Cell(bucket.good.load(Ordering::Acquire));
-        if cell.same_place(mine) && cell.count() < MAX_COUNT {
-            // Not a fetch_add: the bucket may have been recycled or cleared since it was read.
-            let next = cell.0 + 1;
-            if bucket.good.compare_exchange(cell.0, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                return Ok(());
-            }
         }
         self.put(bucket, &bucket.good, word, anchor, place.lap, 1).map(drop)
     }

@@ -64,10 +64,11 @@ impl Held {
         self.more.get_or_insert_default().legacy = true;
     }
 
-    /// The only permit, in the case that is to be fast.
+    /// The only permit, where nobody judges response times: the case that is to be fast.
     #[inline]
-    pub(crate) fn only(&self) -> Option<(u32, Permit)> {
-        let only = self.slots[0] != NO_SLOT && self.slots[1] == NO_SLOT && self.more.is_none();
+    pub(crate) fn only_untimed(&self) -> Option<(u32, Permit)> {
+        let more = self.slots[1] != NO_SLOT || self.more.is_some() || self.started != UNTIMED;
+        let only = self.slots[0] != NO_SLOT && !more;
         only.then_some((self.slots[0], self.permits[0]))
     }
 

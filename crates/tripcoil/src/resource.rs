@@ -37,7 +37,7 @@ pub(crate) struct Inner {
     slots: Slots,
     /// What is assigned to the slots; the lock under which rules and modes change.
     assigned: Mutex<Assigned>,
-    legacy: OnceLock<Mutex<LegacyCheck>>,
+    legacy: OnceLock<Box<Mutex<LegacyCheck>>>,
     /// Set while a bounded registry gives the resource's place away, and for good when it has.
     pub(crate) evicted: AtomicBool,
     /// Whether a bounded registry had no place for the name: calls are counted, and admitted.
@@ -110,7 +110,7 @@ impl Inner {
 
     /// The legacy check, made at first use.
     pub(crate) fn legacy(&self) -> MutexGuard<'_, LegacyCheck> {
-        let check = self.legacy.get_or_init(|| Mutex::new(LegacyCheck::new()));
+        let check = self.legacy.get_or_init(|| Box::new(Mutex::new(LegacyCheck::new())));
         check.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -137,6 +137,7 @@ impl Inner {
     }
 
     /// Asks all breakers for leave.
+    #[inline]
     pub(crate) fn enter(self: &Arc<Self>) -> Result<Held, Blocked> {
         let mut counted = false;
         loop {
@@ -155,6 +156,7 @@ impl Inner {
     }
 
     /// A breaker that rejects is moved by nothing, so where there is one it need not be asked first.
+    #[inline]
     fn pass_one(self: &Arc<Self>, slot: u32) -> Result<Held, Blocked> {
         let timed = self.slot(slot).breaker().judges() == Judges::Times;
         let started = timed.then(|| self.shared.clock.now());
@@ -226,6 +228,7 @@ impl Inner {
     }
 
     /// One breaker's permit; none where it only observes what it would have rejected.
+    #[inline]
     fn take(self: &Arc<Self>, slot: u32, now: u64) -> Result<Option<Permit>, Rejection> {
         let breaker = self.slot(slot).breaker();
         loop {
@@ -246,6 +249,7 @@ impl Inner {
         }
     }
 
+    #[inline]
     fn blocked(self: &Arc<Self>, slot: u32, rejection: Rejection) -> Blocked {
         self.slot(slot).breaker().count_blocked();
         Blocked::by_breaker(self, slot, rejection)
@@ -264,18 +268,16 @@ impl Inner {
     }
 
     /// Ends a call on every breaker that admitted it. Without a response time of the caller's, it is
-    /// the time since the call began.
+    /// the time since the call began. Short where a good call ends on one healthy breaker.
     #[inline]
     pub(crate) fn finish(self: &Arc<Self>, held: &Held, outcome: Outcome, response_time: Option<u64>) {
-        let (Some((slot, permit)), true) = (held.only(), outcome.counts()) else {
-            if !held.is_empty() {
-                self.finish_all(held, outcome, response_time);
-            }
+        if let (Some((slot, permit)), Outcome::Good) = (held.only_untimed(), outcome)
+            && self.slot(slot).breaker().complete_good(permit, self.shared.clock.coarse())
+        {
             return;
-        };
-        let (ending, now) = self.ending(held, outcome, response_time);
-        if let Some(transition) = self.slot(slot).breaker().complete(permit, ending, now).transition {
-            self.tell(slot, transition);
+        }
+        if !held.is_empty() {
+            self.finish_all(held, outcome, response_time);
         }
     }
 
@@ -299,7 +301,6 @@ impl Inner {
     }
 
     /// How a call ended, and when. The coarse clock does where no response time is judged.
-    #[inline]
     fn ending(&self, held: &Held, outcome: Outcome, response_time: Option<u64>) -> (Ending, u64) {
         let clock = &self.shared.clock;
         let started = held.started();

@@ -38,11 +38,12 @@ impl Slot {
     }
 }
 
-/// A resource's slots, reached by number: the first in place, since most resources have one rule, the
-/// others in chunks that grow by doubling. Nothing moves.
+/// A resource's slots, reached by number: the first by itself, since most resources have one rule, the
+/// others in chunks that grow by doubling. Nothing moves, and a resource without rules has none, so that
+/// what is looked up by name stays close together.
 #[derive(Default)]
 pub(crate) struct Slots {
-    first: Slot,
+    first: OnceLock<Box<Slot>>,
     more: Chunks,
 }
 
@@ -55,10 +56,13 @@ struct Chunk {
 }
 
 impl Slots {
-    /// The slot of this number. A chunk is made when its first slot is asked for.
+    /// The slot of this number, made with its chunk when the first of it is asked for.
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &Slot {
-        if number == 0 { &self.first } else { self.more.get(number as usize - 1) }
+        match number {
+            0 => self.first.get_or_init(Box::default),
+            _ => self.more.get(number as usize - 1),
+        }
     }
 }
 

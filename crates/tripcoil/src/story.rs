@@ -37,7 +37,7 @@ pub(crate) struct Story {
     ready: VecDeque<Told>,
     /// Whether a thread is telling: it will tell what is added meanwhile, too.
     telling: bool,
-    last_trip: Option<Told>,
+    last_trip: Option<Box<Told>>,
 }
 
 impl Story {
@@ -89,7 +89,7 @@ impl Story {
     }
 
     pub(crate) fn last_trip(&self) -> Option<Told> {
-        self.last_trip.clone()
+        self.last_trip.as_deref().cloned()
     }
 
     /// Takes a transition in, and says whether the caller is to tell what is ready.
@@ -106,7 +106,7 @@ impl Story {
             }
             let told = Told { transition, rule, position: self.position };
             if transition.open_until.is_some() && !transition.given_back {
-                self.last_trip = Some(told.clone());
+                self.last_trip = Some(Box::new(told.clone()));
             }
             self.ready.push_back(told);
         }
