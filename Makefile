@@ -1,9 +1,10 @@
 # Every target calls one script or one cargo command; the scripts in .ci/ say what they check.
 .DEFAULT_GOAL := help
 VECTORS ?= tests/vectors
-CHECKS := repo arrows lint rust docs readme loom no_std cli
+PREFIX ?= /usr/local
+CHECKS := repo arrows lint rust docs readme loom no_std cli c
 
-.PHONY: help demo test conformance bench fmt $(CHECKS)
+.PHONY: help demo test conformance bench install fmt $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z_]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -20,6 +21,9 @@ conformance: ## the vectors in VECTORS (default tests/vectors) on every runner
 
 bench: ## the criterion benches
 	cargo bench --locked --workspace --benches
+
+install: ## the C library, its headers, pkg-config and CMake files, below PREFIX (default /usr/local)
+	@bindings/c/install.sh "$(PREFIX)"
 
 fmt: ## formats all Rust code
 	cargo fmt --all

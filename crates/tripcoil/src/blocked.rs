@@ -9,6 +9,7 @@ use tripcoil_core::time::NEVER;
 use tripcoil_core::{Mode, Rejection, State};
 
 use crate::Rule;
+use crate::raw::RawBlocked;
 use crate::resource::Inner;
 use crate::rules::LegacyRule;
 
@@ -36,14 +37,24 @@ impl Blocked {
         Self { resource: Arc::clone(resource), by: By::Legacy { rule, retry_after } }
     }
 
+    /// Why the call was rejected, without the resource.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn raw(&self) -> RawBlocked {
+        match &self.by {
+            By::Breaker { slot, rejection } => RawBlocked::Breaker { slot: *slot, rejection: *rejection },
+            By::Legacy { retry_after, .. } => RawBlocked::Legacy(*retry_after),
+        }
+    }
+
     /// The resource's name.
     #[must_use]
     pub fn resource(&self) -> &str {
         &self.resource.name
     }
 
-    /// The rule whose breaker rejected the call. None for the legacy check, and where the rules have
-    /// been replaced several times since.
+    /// The rule whose breaker rejected the call, with its present numbers where it has been edited since
+    /// under the same id. None for the legacy check, and where the slot has had several rules since.
     #[must_use]
     pub fn rule(&self) -> Option<Arc<Rule>> {
         match &self.by {
@@ -124,7 +135,24 @@ impl fmt::Debug for Blocked {
     }
 }
 
-impl Error for Blocked {}
+impl Error for Blocked {
+    /// A mark, which every wrapper passes on: transparent ones, boxes, references, I/O errors.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&Rejected)
+    }
+}
+
+/// The root cause of every rejection, by which it is known through whatever wraps it.
+#[derive(Debug)]
+struct Rejected;
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rejected by a circuit breaker")
+    }
+}
+
+impl Error for Rejected {}
 
 impl Blocked {
     /// Whether `error` is this library's own rejection, or was caused by one (spec D8).
@@ -132,14 +160,10 @@ impl Blocked {
     pub fn is_cause_of(error: &(dyn Error + 'static)) -> bool {
         let mut next = Some(error);
         while let Some(error) = next {
-            if error.is::<Blocked>() || error.is::<Box<Blocked>>() || error.is::<Arc<Blocked>>() {
+            if error.is::<Rejected>() {
                 return true;
             }
-            // An I/O error passes over the error that it wraps when it is asked for its cause.
-            next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
-                Some(wrapped) => Some(wrapped),
-                None => error.source(),
-            };
+            next = error.source();
         }
         false
     }

@@ -44,6 +44,7 @@ mod legacy;
 mod observers;
 mod outcome;
 mod plan;
+mod raw;
 mod registry;
 mod resource;
 mod rule_set;
@@ -59,6 +60,8 @@ pub use entry::{AlreadyEnded, Entry, OwnedEntry};
 pub use handle::{Breaker, Resource, Snapshot};
 pub use legacy::LegacyStatistics;
 pub use outcome::Outcome;
+#[doc(hidden)]
+pub use raw::{RawBlocked, RawEntry};
 pub use registry::{Registry, RegistryBuilder};
 pub use rules::{
     Document, Fault, Faults, LegacyDocument, LegacyRule, NameError, Release, Report, Rule, RuleBuilder,

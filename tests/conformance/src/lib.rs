@@ -7,6 +7,7 @@
 
 mod check;
 mod compare;
+mod driver;
 mod format;
 mod runner;
 mod rust;
@@ -14,6 +15,7 @@ mod suite;
 
 pub use check::{Tally, check};
 pub use compare::{Difference, compare};
+pub use driver::Driver;
 pub use runner::{Answer, Event, FaultPlace, Observation, Op, Reading, Runner, Scope, State, Step};
 pub use rust::Rust;
 pub use suite::{Case, Content, File, Suite, WantedEvent, WantedStep};

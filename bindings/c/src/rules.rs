@@ -1,0 +1,213 @@
+//! Rules: JSON text in, a report out.
+
+use std::ffi::c_char;
+
+use tripcoil::{Document, Faults, Registry, Report, Scope};
+
+use crate::codes;
+use crate::guard::{Result, guard};
+use crate::handle::borrow;
+use crate::registry::tripcoil_registry;
+use crate::report::{give_report, report_place, tripcoil_report};
+use crate::status::{TRIPCOIL_INVALID_RULES, tripcoil_status};
+use crate::text;
+
+/// Reads a document into a registry, and gives a report to a caller who wants one.
+///
+/// # Safety
+/// The contract: a handle, a text, and a place for a handle or NULL.
+unsafe fn load(
+    registry: *const tripcoil_registry,
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+    read: impl FnOnce(&Registry, &[u8]) -> Result<std::result::Result<Report, Faults>>,
+) -> Result<()> {
+    // SAFETY: as promised by the caller.
+    let (registry, document, place) =
+        unsafe { (borrow(registry)?, text::document(text, text_len)?, report_place(report)?) };
+    match read(&registry.0, document)? {
+        Ok(report) => {
+            give_report(place, report);
+            Ok(())
+        }
+        Err(faults) => {
+            give_report(place, tripcoil_report::new(0, faults, []));
+            Err(TRIPCOIL_INVALID_RULES)
+        }
+    }
+}
+
+/// Replaces all exact and regex rules by those of a JSON document (a list of rules or one rule, in
+/// Sentinel's or sentinel-golang's form), or, if anything in it is wrong, changes nothing:
+/// `TRIPCOIL_INVALID_RULES`. A rule that is loaded already keeps its breaker with state and window.
+///
+/// Here and in the other loads, a report is given where `report` is not NULL and the document was read,
+/// whatever it came to; otherwise `*report` is NULL. Documents of more than 16 MiB are
+/// `TRIPCOIL_INVALID_LENGTH`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_load(
+    registry: *const tripcoil_registry,
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+) -> tripcoil_status {
+    // SAFETY: the contract, as for `load`.
+    guard(|| unsafe { load(registry, text, text_len, report, |registry, text| Ok(registry.load_json(text))) })
+}
+
+/// As `tripcoil_registry_load`, but takes the valid rules where some are not; the report has the faults of
+/// the others. `TRIPCOIL_INVALID_RULES` only for a document that cannot be read as a whole.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_load_lenient(
+    registry: *const tripcoil_registry,
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+) -> tripcoil_status {
+    let read = |registry: &Registry, text: &[u8]| Ok(registry.load_json_lenient(text));
+    // SAFETY: the contract, as for `load`.
+    guard(|| unsafe { load(registry, text, text_len, report, read) })
+}
+
+/// Replaces the exact rules of one resource. A rule with another resource, or with `regex`, is a fault.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_load_resource(
+    registry: *const tripcoil_registry,
+    name: *const c_char,
+    name_len: usize,
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a text.
+        let name = unsafe { text::name(name, name_len)? };
+        let read = |registry: &Registry, text: &[u8]| Ok(registry.load_resource_json(name, text));
+        // SAFETY: the contract, as for `load`.
+        unsafe { load(registry, text, text_len, report, read) }
+    })
+}
+
+/// Replaces the default rules, whose resource is `*`: they guard every resource that no other rule
+/// matches and that is not excluded, each with breakers of its own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_load_defaults(
+    registry: *const tripcoil_registry,
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+) -> tripcoil_status {
+    let read = |registry: &Registry, text: &[u8]| Ok(registry.load_defaults_json(text));
+    // SAFETY: the contract, as for `load`.
+    guard(|| unsafe { load(registry, text, text_len, report, read) })
+}
+
+/// Chooses the check that Sentinel made before 1.8, and replaces its rules. `release` is
+/// `TRIPCOIL_LEGACY_1_6` or `TRIPCOIL_LEGACY_1_7`. It is apart from the breakers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_load_legacy(
+    registry: *const tripcoil_registry,
+    release: i32,
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+) -> tripcoil_status {
+    let read = |registry: &Registry, text: &[u8]| Ok(registry.load_legacy(codes::release(release)?, text));
+    // SAFETY: the contract, as for `load`.
+    guard(|| unsafe { load(registry, text, text_len, report, read) })
+}
+
+/// Takes a name out of the default rules' guard.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_exclude(
+    registry: *const tripcoil_registry,
+    name: *const c_char,
+    name_len: usize,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a handle and a text.
+        let (registry, name) = unsafe { (borrow(registry)?, text::name(name, name_len)?) };
+        registry.0.exclude([name]);
+        Ok(())
+    })
+}
+
+/// Puts an excluded name back under the default rules' guard.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_include(
+    registry: *const tripcoil_registry,
+    name: *const c_char,
+    name_len: usize,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a handle and a text.
+        let (registry, name) = unsafe { (borrow(registry)?, text::name(name, name_len)?) };
+        registry.0.include([name]);
+        Ok(())
+    })
+}
+
+/// Copies the names that default rules do not guard, as a JSON list of strings, sorted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_excluded(
+    registry: *const tripcoil_registry,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a handle.
+        let names = unsafe { borrow(registry)? }.0.excluded();
+        // SAFETY: the contract: a buffer and a place for its length.
+        unsafe { text::put(&serde_json::Value::from(names).to_string(), buffer, capacity, needed) }
+    })
+}
+
+/// Copies all rules that are loaded, normalised, as a JSON list: exact ones, then regex ones, then
+/// default ones.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_rules(
+    registry: *const tripcoil_registry,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a handle.
+        let rules = unsafe { borrow(registry)? }.0.rules();
+        let list = list(rules.iter().map(|rule| rule.to_json()));
+        // SAFETY: the contract: a buffer and a place for its length.
+        unsafe { text::put(&list, buffer, capacity, needed) }
+    })
+}
+
+/// Reads a document of ordinary rules and loads nothing: its report, and its valid rules, normalised, as
+/// a JSON list. The report is given as by `tripcoil_registry_load`, also where the buffer is too small.
+/// `TRIPCOIL_INVALID_RULES` where it has faults, unless the buffer is at fault.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_rules_read(
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a text, and a place for a handle or NULL.
+        let (text, place) = unsafe { (text::document(text, text_len)?, report_place(report)?) };
+        let Document { rules, faults, warnings, .. } = Document::parse(text, Scope::Ordinary);
+        let faulty = !faults.is_empty();
+        give_report(place, tripcoil_report::new(rules.len(), faults, warnings));
+        let list = list(rules.iter().map(|rule| rule.to_json()));
+        // SAFETY: the contract: a buffer and a place for its length.
+        unsafe { text::put(&list, buffer, capacity, needed)? };
+        if faulty { Err(TRIPCOIL_INVALID_RULES) } else { Ok(()) }
+    })
+}
+
+fn list(rules: impl Iterator<Item = String>) -> String {
+    let rules: Vec<String> = rules.collect();
+    format!("[{}]", rules.join(","))
+}

@@ -1,0 +1,70 @@
+//! What a binding needs whose callers keep an admitted call in memory of their own, and promise what
+//! the borrow checker would otherwise see to. Not for users, who have `Entry` and `OwnedEntry`.
+
+use std::time::Duration;
+
+use tripcoil_core::Rejection;
+
+use crate::blocked::Blocked;
+use crate::clock::to_nanos;
+use crate::handle::Resource;
+use crate::held::Held;
+use crate::outcome::Outcome;
+
+/// What an admitted call holds, without its resource. Owns memory only where more than two rules, or
+/// the legacy check, guard the resource. Dropping it ends nothing: the call is then never heard of
+/// again, and a probe's place becomes free when its lease ends.
+#[doc(hidden)]
+pub struct RawEntry(Held);
+
+/// Why a call was rejected, without its resource.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum RawBlocked {
+    /// By a breaker.
+    Breaker {
+        /// The breaker's place in the resource.
+        slot: u32,
+        /// What it said.
+        rejection: Rejection,
+    },
+    /// By the legacy check, for so long.
+    Legacy(Duration),
+}
+
+#[doc(hidden)]
+impl Resource {
+    /// As [`Resource::enter_owned`]; the call is ended by [`Resource::end_raw`] of this resource.
+    ///
+    /// # Errors
+    /// [`Blocked`] where a breaker rejects: the call must not be made.
+    #[inline]
+    pub fn enter_raw(&self) -> Result<RawEntry, Blocked> {
+        match self.0.enter_closed() {
+            Some(held) => Ok(RawEntry(held)),
+            None => self.enter_any_raw(),
+        }
+    }
+
+    // Apart from `enter_raw`, so that there an entry is made in its place and not moved through memory.
+    #[inline(never)]
+    fn enter_any_raw(&self) -> Result<RawEntry, Blocked> {
+        self.0.enter().map(RawEntry)
+    }
+
+    /// Ends a call that this very resource admitted. Without a response time of the caller's, it is the
+    /// time since the call was admitted.
+    #[inline]
+    pub fn end_raw(&self, entry: &RawEntry, outcome: Outcome, response_time: Option<Duration>) {
+        self.0.finish(&entry.0, outcome, response_time.map(to_nanos));
+    }
+
+    /// The rejection that [`Blocked::raw`] took apart. None where the legacy check rejected.
+    #[must_use]
+    pub fn blocked(&self, raw: RawBlocked) -> Option<Blocked> {
+        match raw {
+            RawBlocked::Breaker { slot, rejection } => Some(Blocked::by_breaker(&self.0, slot, rejection)),
+            RawBlocked::Legacy(_) => None,
+        }
+    }
+}
