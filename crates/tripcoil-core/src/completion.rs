@@ -37,6 +37,9 @@ impl Breaker<'_> {
     /// Counts the outcome of the call that `permit` was given for, and judges the window or the probe
     /// round with it. Each permit ends once.
     pub fn complete(&self, permit: Permit, ending: Ending, now: u64) -> Completion {
+        if !ending.error && self.complete_good(permit, now) {
+            return Completion::unchanged(false);
+        }
         let rule = match self.judges() {
             Judges::Nothing => return Completion::unchanged(false),
             Judges::Times => Some(self.head.rule.read()),
@@ -61,7 +64,8 @@ impl Breaker<'_> {
 
     /// Counts the good outcome of a call in the case that is to be fast: nothing has changed since it
     /// was admitted, the bucket is the present one, and no bad call is in the window. Says whether it
-    /// did; if not, nothing has been done, and [`Breaker::complete`] is to be called.
+    /// did; if not, nothing has been done. [`Breaker::complete`] tries this first; by itself it is for
+    /// callers who want it inlined.
     #[inline]
     #[must_use]
     pub fn complete_good(&self, permit: Permit, now: u64) -> bool {
