@@ -191,9 +191,9 @@ pub unsafe extern "C" fn tripcoil_entry_blocked(
         let ((raw, _), place) = unsafe { (rejection(entry)?, place(blocked)?) };
         place.set(match raw {
             RawBlocked::Breaker { rejection, .. } => tripcoil_blocked {
-                state: codes::of_state(rejection.state),
-                mode: codes::of_mode(rejection.mode),
-                retry_after_ns: rejection.retry_after,
+                state: codes::of_state(rejection.state()),
+                mode: codes::of_mode(rejection.mode()),
+                retry_after_ns: rejection.retry_after(),
             },
             RawBlocked::Legacy(retry_after) => tripcoil_blocked {
                 state: codes::TRIPCOIL_OPEN,

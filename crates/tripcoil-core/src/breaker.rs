@@ -1,5 +1,8 @@
 //! A breaker's memory, the view that its logic is written on, and admission.
 
+use core::fmt;
+use core::num::NonZeroU64;
+
 use crate::bucket::Bucket;
 use crate::deadline::Deadline;
 use crate::permit::Permit;
@@ -71,18 +74,49 @@ pub struct Breaker<'a> {
     pub(crate) buckets: &'a [Bucket],
 }
 
-/// Why a call is rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a call is rejected. Two words, so that it stays in registers.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejection {
+    word: Word,
+    left: NonZeroU64,
+}
+
+impl Rejection {
     /// The state that rejects.
-    pub state: State,
+    #[must_use]
+    pub fn state(self) -> State {
+        self.word.state()
+    }
+
     /// The mode: [`Mode::ForcedOpen`] rejects whatever the state.
-    pub mode: Mode,
+    #[must_use]
+    pub fn mode(self) -> Mode {
+        self.word.mode()
+    }
+
     /// The generation that rejects.
-    pub generation: u64,
-    /// Time in ns until the next probe may go: open, until the retry deadline; half-open, until the
-    /// lease ends. [`NEVER`] without a limit.
-    pub retry_after: u64,
+    #[must_use]
+    pub fn generation(self) -> u64 {
+        self.word.generation()
+    }
+
+    /// Time in ns until the next probe may go, at least 1: open, until the retry deadline; half-open,
+    /// until the lease ends. [`NEVER`] without a limit.
+    #[must_use]
+    pub fn retry_after(self) -> u64 {
+        self.left.get()
+    }
+}
+
+impl fmt::Debug for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejection")
+            .field("state", &self.state())
+            .field("mode", &self.mode())
+            .field("generation", &self.generation())
+            .field("retry_after", &self.retry_after())
+            .finish()
+    }
 }
 
 /// The answer to [`Breaker::ask`].
@@ -151,7 +185,21 @@ impl<'a> Breaker<'a> {
     #[must_use]
     pub fn admit_closed(&self) -> Option<Permit> {
         let word = self.word();
-        word.admits_all().then(|| Permit::new(word.generation(), false))
+        word.admits_all().then(|| Permit::new(word))
+    }
+
+    /// The rejection of a breaker that is open, in normal mode, and not due at `now`; else none.
+    /// [`Breaker::admit`] asks this; by itself it is for callers who want it inlined.
+    #[inline]
+    #[must_use]
+    pub fn reject_open(&self, now: u64) -> Option<Rejection> {
+        let word = self.word();
+        if !word.is_normal_open() {
+            return None;
+        }
+        let due = self.head.retry.read(word.generation())?;
+        let left = if due.is_too_far(now) { 0 } else { due.left(now) };
+        NonZeroU64::new(left).map(|left| Rejection { word, left })
     }
 
     /// Whether an admission at `now` would pass. Moves no state and takes no probe's place; only where
@@ -177,9 +225,10 @@ impl<'a> Breaker<'a> {
     /// Admits a call at `now`, or rejects it. Counts neither. `again` is as for [`Breaker::ask`].
     #[inline]
     pub fn admit(&self, now: u64, again: impl Fn() -> u64 + Copy) -> Admission {
-        match self.admit_closed() {
-            Some(permit) => Admission::Passed(permit, None),
-            None => self.admit_guarded(now, again),
+        match (self.admit_closed(), self.reject_open(now)) {
+            (Some(permit), _) => Admission::Passed(permit, None),
+            (_, Some(rejection)) => Admission::Rejected(rejection),
+            _ => self.admit_guarded(now, again),
         }
     }
 
@@ -191,9 +240,7 @@ impl<'a> Breaker<'a> {
             let word = self.word();
             let step = match (word.mode(), word.state()) {
                 (Mode::ForcedOpen, _) => Step::Reject(self.reject(word, NEVER)),
-                (_, State::Closed) => {
-                    Step::Done(Admission::Passed(Permit::new(word.generation(), false), None))
-                }
+                (_, State::Closed) => Step::Done(Admission::Passed(Permit::new(word), None)),
                 (_, State::Open) => self.try_half_open(word, &mut now, again),
                 (_, State::HalfOpen) => self.try_probe(word, &mut now, again),
             };
@@ -249,7 +296,7 @@ impl<'a> Breaker<'a> {
             return Step::Again;
         }
         self.renew_lease(word, &self.head.rule.read(), *now);
-        Step::Done(Admission::Passed(Permit::new(word.generation(), true), None))
+        Step::Done(Admission::Passed(Permit::new(word), None))
     }
 
     /// The generation `word` begins with its first probe out, at `now`, by one reading of the rule.
@@ -265,7 +312,7 @@ impl<'a> Breaker<'a> {
             }
         }
         self.renew_lease(word, &rule, now);
-        Permit::new(word.generation(), true)
+        Permit::new(word)
     }
 
     fn renew_lease(&self, word: Word, rule: &Rule, now: u64) {
@@ -315,7 +362,7 @@ impl<'a> Breaker<'a> {
         full.then(|| self.reject(word, left))
     }
 
-    fn reject(&self, word: Word, retry_after: u64) -> Rejection {
-        Rejection { state: word.state(), mode: word.mode(), generation: word.generation(), retry_after }
+    fn reject(&self, word: Word, left: u64) -> Rejection {
+        Rejection { word, left: NonZeroU64::new(left).unwrap_or(NonZeroU64::MIN) }
     }
 }

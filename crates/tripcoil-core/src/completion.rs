@@ -37,7 +37,7 @@ impl Breaker<'_> {
     /// Counts the outcome of the call that `permit` was given for, and judges the window or the probe
     /// round with it. Each permit ends once.
     pub fn complete(&self, permit: Permit, ending: Ending, now: u64) -> Completion {
-        if !ending.error && self.complete_good(permit, now) {
+        if self.complete_good(permit, ending, now) {
             return Completion::unchanged(false);
         }
         let rule = match self.judges() {
@@ -62,16 +62,20 @@ impl Breaker<'_> {
         }
     }
 
-    /// Counts the good outcome of a call in the case that is to be fast: nothing has changed since it
-    /// was admitted, the bucket is the present one, and no bad call is in the window. Says whether it
-    /// did; if not, nothing has been done. [`Breaker::complete`] tries this first; by itself it is for
-    /// callers who want it inlined.
+    /// Counts the outcome of a call in the case that is to be fast: it is good, nothing has changed since
+    /// the call was admitted, the bucket is the present one, and no bad call is in the window. Says
+    /// whether it did; if not, nothing has been done. [`Breaker::complete`] tries this first; by itself
+    /// it is for callers who want it inlined.
     #[inline]
     #[must_use]
-    pub fn complete_good(&self, permit: Permit, now: u64) -> bool {
+    pub fn complete_good(&self, permit: Permit, ending: Ending, now: u64) -> bool {
+        let good = match self.judges() {
+            Judges::Errors => !ending.error,
+            Judges::Times => ending.response_time <= self.head.rule.slow_after(),
+            Judges::Nothing | Judges::Runs => false,
+        };
         let word = self.word();
-        let present = word.generation() == permit.generation() && word.admits_all();
-        if !present || self.judges() != Judges::Errors {
+        if !good || !permit.holds(word) {
             return false;
         }
         let place = self.head.shape.place(now);

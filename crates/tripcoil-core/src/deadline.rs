@@ -39,11 +39,13 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    fn is_too_far(self, now: u64) -> bool {
+    #[inline]
+    pub(crate) fn is_too_far(self, now: u64) -> bool {
         self.length != NEVER && self.at.saturating_sub(now) > self.length
     }
 
     /// Time left at `now`; 0 when it has ended, [`NEVER`] when it never ends.
+    #[inline]
     pub(crate) fn left(self, now: u64) -> u64 {
         // A sum beyond the clock's last ns: it never comes, not even then.
         if self.at == NEVER {
@@ -70,6 +72,7 @@ impl Deadline {
     }
 
     /// The deadline of `generation`, or none where its publisher has not come so far.
+    #[inline]
     pub(crate) fn read(&self, generation: u64) -> Option<Due> {
         let stamp = self.stamp.load(Ordering::Acquire);
         if stamp >> COUNT_BITS != generation {

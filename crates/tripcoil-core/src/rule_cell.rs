@@ -4,6 +4,7 @@ use crate::rule::{Condition, Rule};
 use crate::sync::{AtomicU64, Ordering, fence, zeroed};
 
 const FIELDS: usize = 9;
+const SLOW_AFTER: usize = 1;
 
 /// Two copies of a rule and the count of its replacements, whose parity tells the copy to read.
 ///
@@ -39,6 +40,16 @@ impl RuleCell {
         }
         // Release: pairs with the load at the top of `read`, which then finds the copy complete.
         self.version.store(next, Ordering::Release);
+    }
+
+    /// The longest response time that is not slow, in ns; 0 where the rule does not judge them. By itself,
+    /// the one of an edited rule or the one before the edit is as good as the other.
+    #[inline]
+    pub(crate) fn slow_after(&self) -> u64 {
+        let version = self.version.load(Ordering::Acquire);
+        // Acquire: pairs with the store in `write`. A breaker's word that is read after a later rule's
+        // value shows that the breaker has been retired in between.
+        self.copies[(version & 1) as usize][SLOW_AFTER].load(Ordering::Acquire)
     }
 
     /// The rule as it is.

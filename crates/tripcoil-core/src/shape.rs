@@ -91,7 +91,7 @@ impl Shape {
     pub(crate) fn place(&self, now: u64) -> Place {
         let hint = self.hint.load(Ordering::Relaxed);
         let (lap, slot) = (hint >> SLOT_BITS, hint & MAX_SLOT);
-        let (interval, length) = (divisor(&self.interval).by, divisor(&self.bucket).by);
+        let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell[0].load(Ordering::Relaxed));
         let start = lap.wrapping_mul(interval).wrapping_add(slot.wrapping_mul(length));
         // A hint of another shape is as good, if it names a bucket that there is.
         if now.wrapping_sub(start) < length && slot < self.buckets.load(Ordering::Relaxed) {

@@ -38,7 +38,6 @@ const MODE_BITS: u32 = 2;
 const LIFE_SHIFT: u32 = STATE_BITS + MODE_BITS;
 pub(crate) const LIFE_BITS: u32 = 12;
 const GENERATION_SHIFT: u32 = LIFE_SHIFT + LIFE_BITS;
-pub(crate) const GENERATION_BITS: u32 = 64 - GENERATION_SHIFT;
 const FORCED: u64 = 3;
 
 const fn mask(bits: u32) -> u64 {
@@ -66,6 +65,13 @@ impl Word {
         self.0 & mask(STATE_BITS) == 0
     }
 
+    /// Open, in normal mode.
+    #[inline]
+    pub(crate) fn is_normal_open(self) -> bool {
+        self.0 & mask(STATE_BITS + MODE_BITS) == 1
+    }
+
+    #[inline]
     pub(crate) fn state(self) -> State {
         match self.0 & mask(STATE_BITS) {
             1 => State::Open,

@@ -81,7 +81,7 @@ fn a_clock_that_went_back_moves_the_old_deadline_or_the_new_one_rightly() {
         };
         let (_, asked) = both(first, &memory, trip_again, |b| admit(b, millis(300)));
         match asked {
-            Admission::Rejected(no) => assert!(no.retry_after <= millis(1000)),
+            Admission::Rejected(no) => assert!(no.retry_after() <= millis(1000)),
             other => assert!(!passed(other).unwrap().is_probe()),
         }
         assert_eq!(memory.breaker().snapshot(millis(300)).retry_after, Some(millis(900)));

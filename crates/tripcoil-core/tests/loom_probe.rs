@@ -139,7 +139,7 @@ fn two_calls_at_the_end_of_the_lease_begin_one_round_with_a_whole_lease() {
         assert_eq!([a, b].into_iter().filter_map(passed).count(), 1);
         for admission in [a, b, admit(memory.breaker(), end)] {
             match admission {
-                Admission::Rejected(no) => assert_eq!(no.retry_after, millis(1000)),
+                Admission::Rejected(no) => assert_eq!(no.retry_after(), millis(1000)),
                 other => assert!(passed(other).is_some()),
             }
         }

@@ -59,7 +59,7 @@ impl Blocked {
     pub fn rule(&self) -> Option<Arc<Rule>> {
         match &self.by {
             By::Breaker { slot, rejection } => {
-                self.resource.slot(*slot).story().rule_of(rejection.generation)
+                self.resource.slot(*slot).story().rule_of(rejection.generation())
             }
             By::Legacy { .. } => None,
         }
@@ -78,7 +78,7 @@ impl Blocked {
     #[must_use]
     pub fn state(&self) -> State {
         match &self.by {
-            By::Breaker { rejection, .. } => rejection.state,
+            By::Breaker { rejection, .. } => rejection.state(),
             By::Legacy { .. } => State::Open,
         }
     }
@@ -87,7 +87,7 @@ impl Blocked {
     #[must_use]
     pub fn mode(&self) -> Mode {
         match &self.by {
-            By::Breaker { rejection, .. } => rejection.mode,
+            By::Breaker { rejection, .. } => rejection.mode(),
             By::Legacy { .. } => Mode::Normal,
         }
     }
@@ -97,8 +97,8 @@ impl Blocked {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match &self.by {
-            By::Breaker { rejection, .. } if rejection.retry_after == NEVER => None,
-            By::Breaker { rejection, .. } => Some(Duration::from_nanos(rejection.retry_after)),
+            By::Breaker { rejection, .. } if rejection.retry_after() == NEVER => None,
+            By::Breaker { rejection, .. } => Some(Duration::from_nanos(rejection.retry_after())),
             By::Legacy { retry_after, .. } => Some(*retry_after),
         }
     }
