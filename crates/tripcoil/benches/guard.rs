@@ -43,10 +43,9 @@ fn floors(c: &mut Criterion) {
 
 fn closed(c: &mut Criterion) {
     let mut group = c.benchmark_group("closed");
-    let entered = |resource: &Resource, outcome| {
-        if let Ok(entry) = resource.enter() {
-            entry.end(outcome);
-        }
+    let entered = |resource: &Resource, outcome| match resource.enter() {
+        Ok(entry) => entry.end(outcome),
+        Err(blocked) => drop(black_box(blocked)),
     };
     for buckets in [1, 10] {
         let resource = guarded(error_rule(buckets));

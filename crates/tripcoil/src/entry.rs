@@ -1,8 +1,10 @@
 //! An admitted call, from admission to its end.
 
+use std::borrow::Borrow;
 use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -28,7 +30,6 @@ mod marks {
     pub(super) const BAD: usize = 1;
     /// The thread was unwinding already when the call began, in some destructor.
     pub(super) const WAS_UNWINDING: usize = 2;
-    pub(super) const ENDED: usize = 4;
 }
 
 /// An admitted call that owns what it needs: it may be kept anywhere and ended on any thread. Made by
@@ -63,7 +64,7 @@ fn judged(outcome: Outcome, marked_bad: bool) -> Outcome {
 /// The end of a call that nobody has ended.
 #[cold]
 #[inline(never)]
-fn abandon(resource: &Arc<Inner>, held: &Held, was_unwinding: bool) {
+fn abandon(resource: &Arc<Inner>, held: impl Borrow<Held>, was_unwinding: bool) {
     let unwinds = std::thread::panicking() && !was_unwinding;
     resource.finish(held, if unwinds { Outcome::Bad } else { Outcome::Cancelled }, None);
 }
@@ -78,14 +79,26 @@ impl<'r> Entry<'r> {
     /// Ends the call. The response time is the time since it was admitted.
     #[inline]
     pub fn end(self, outcome: Outcome) {
-        let outcome = self.set_ended(outcome);
-        self.resource.finish(&self.held, outcome, None);
+        self.end_once(outcome, None);
     }
 
     /// Ends the call with a response time that the caller has measured.
     pub fn end_with(self, outcome: Outcome, response_time: Duration) {
-        let outcome = self.set_ended(outcome);
-        self.resource.finish(&self.held, outcome, Some(to_nanos(response_time)));
+        self.end_once(outcome, Some(to_nanos(response_time)));
+    }
+
+    #[inline]
+    fn end_once(self, outcome: Outcome, response_time: Option<u64>) {
+        // Not to be dropped: its memory is taken out, and nothing is left to be ended.
+        let mut entry = ManuallyDrop::new(self);
+        let outcome = judged(outcome, entry.marks.get() & marks::BAD != 0);
+        entry.resource.finish(entry.take(), outcome, response_time);
+    }
+
+    /// What is still to be ended: nothing, once it has been taken.
+    #[inline]
+    fn take(&mut self) -> Held {
+        std::mem::replace(&mut self.held, Held::new(None))
     }
 
     /// Makes a later good end of this call count as bad: for errors that do not show in what the call
@@ -101,12 +114,6 @@ impl<'r> Entry<'r> {
         self.marks.set(self.marks.get() & !marks::WAS_UNWINDING);
     }
 
-    #[inline]
-    fn set_ended(&self, outcome: Outcome) -> Outcome {
-        let marks = self.marks.replace(self.marks.get() | marks::ENDED);
-        judged(outcome, marks & marks::BAD != 0)
-    }
-
     /// The resource's name.
     #[must_use]
     pub fn resource(&self) -> &str {
@@ -117,9 +124,8 @@ impl<'r> Entry<'r> {
 impl Drop for Entry<'_> {
     #[inline]
     fn drop(&mut self) {
-        let marks = self.marks.get();
-        if marks & marks::ENDED == 0 {
-            abandon(self.resource, &self.held, marks & marks::WAS_UNWINDING != 0);
+        if !self.held.is_empty() {
+            abandon(self.resource, self.take(), self.marks.get() & marks::WAS_UNWINDING != 0);
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::Rule;
 use crate::blocked::Blocked;
 use crate::change::Trip;
 use crate::entry::{Entry, OwnedEntry};
+use crate::held::Held;
 use crate::legacy::LegacyStatistics;
 use crate::resource::Inner;
 
@@ -66,16 +67,12 @@ impl Resource {
     /// [`Blocked`] where a breaker rejects: the call must not be made.
     #[inline]
     pub fn enter(&self) -> Result<Entry<'_>, Blocked> {
-        match self.0.enter_closed() {
-            Some(held) => Ok(Entry::new(&self.0, held)),
-            None => self.enter_any(),
+        if let Some(held) = self.0.enter_closed() {
+            return Ok(Entry::new(&self.0, held));
         }
-    }
-
-    // Apart from `enter`, so that there an entry is made in its place and not moved through memory.
-    #[inline(never)]
-    fn enter_any(&self) -> Result<Entry<'_>, Blocked> {
-        self.0.enter().map(|held| Entry::new(&self.0, held))
+        let mut held = Held::new(None);
+        self.0.enter(&mut held)?;
+        Ok(Entry::new(&self.0, held))
     }
 
     /// As [`Resource::enter`], for calls that end elsewhere: in a callback, on another thread.
@@ -83,7 +80,8 @@ impl Resource {
     /// # Errors
     /// [`Blocked`] where a breaker rejects: the call must not be made.
     pub fn enter_owned(&self) -> Result<OwnedEntry, Blocked> {
-        let held = self.0.enter_closed().map_or_else(|| self.0.enter(), Ok)?;
+        let mut held = Held::new(None);
+        self.0.enter(&mut held)?;
         Ok(OwnedEntry::new(Arc::clone(&self.0), held))
     }
 

@@ -3,14 +3,17 @@
 use tripcoil_core::Permit;
 
 const NO_SLOT: u32 = u32::MAX;
+/// In the second place: the permits, and whether the legacy check is in use, are in `more`.
+const MORE: u32 = u32::MAX - 1;
 /// No call begins then: what would is 0 ns long at most.
 const UNTIMED: u64 = u64::MAX;
 
 /// The permits of one call. Two find room in place, so that calls under up to two rules allocate
-/// nothing, and the whole can stay in registers.
+/// nothing. All words, and one question tells the usual case from the others: so it stays in registers.
 #[derive(Clone)]
 pub(crate) struct Held {
-    slots: [u32; 2],
+    /// The first slot in the low half, the second in the high half.
+    slots: u64,
     permits: [Permit; 2],
     /// When the call began, where somebody judges response times; else `UNTIMED`.
     started: u64,
@@ -23,29 +26,59 @@ struct More {
     legacy: bool,
 }
 
+const fn pair(first: u32, second: u32) -> u64 {
+    (second as u64) << 32 | first as u64
+}
+
 impl Held {
     #[inline]
     pub(crate) fn new(started: Option<u64>) -> Self {
-        let started = started.unwrap_or(UNTIMED);
-        Self { slots: [NO_SLOT; 2], permits: [Permit::NONE; 2], started, more: None }
+        Self::one(NO_SLOT, Permit::NONE, started)
     }
 
     #[inline]
     pub(crate) fn one(slot: u32, permit: Permit, started: Option<u64>) -> Self {
-        Self { slots: [slot, NO_SLOT], permits: [permit, Permit::NONE], ..Self::new(started) }
+        let started = started.unwrap_or(UNTIMED);
+        Self { slots: pair(slot, NO_SLOT), permits: [permit, Permit::NONE], started, more: None }
+    }
+
+    #[inline]
+    fn first(&self) -> u32 {
+        self.slots as u32
+    }
+
+    #[inline]
+    fn second(&self) -> u32 {
+        (self.slots >> 32) as u32
     }
 
     pub(crate) fn push(&mut self, slot: u32, permit: Permit) {
-        match self.slots.iter().position(|&slot| slot == NO_SLOT) {
-            Some(i) => (self.slots[i], self.permits[i]) = (slot, permit),
-            None => self.more.get_or_insert_default().permits.push((slot, permit)),
+        match (self.first(), self.second()) {
+            (NO_SLOT, NO_SLOT) => (self.slots, self.permits[0]) = (pair(slot, NO_SLOT), permit),
+            (first, NO_SLOT) => (self.slots, self.permits[1]) = (pair(first, slot), permit),
+            _ => self.more().permits.push((slot, permit)),
         }
+    }
+
+    pub(crate) fn set_legacy(&mut self) {
+        self.more().legacy = true;
+    }
+
+    /// What does not find room in place; a second permit moves there.
+    fn more(&mut self) -> &mut More {
+        let second = self.second();
+        self.slots = pair(self.first(), MORE);
+        let more = self.more.get_or_insert_default();
+        if !matches!(second, NO_SLOT | MORE) {
+            more.permits.push((second, self.permits[1]));
+        }
+        more
     }
 
     /// Whether nobody wants to know how the call ends.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.slots[0] == NO_SLOT && self.more.is_none()
+        self.slots == pair(NO_SLOT, NO_SLOT)
     }
 
     /// When the call began, where somebody judges response times.
@@ -55,25 +88,19 @@ impl Held {
     }
 
     /// Whether the legacy check is in use.
-    #[inline]
     pub(crate) fn is_legacy(&self) -> bool {
         self.more.as_ref().is_some_and(|more| more.legacy)
     }
 
-    pub(crate) fn set_legacy(&mut self) {
-        self.more.get_or_insert_default().legacy = true;
-    }
-
-    /// The only permit, where nobody judges response times: the case that is to be fast.
+    /// The only permit: the case that is to be fast.
     #[inline]
-    pub(crate) fn only_untimed(&self) -> Option<(u32, Permit)> {
-        let more = self.slots[1] != NO_SLOT || self.more.is_some() || self.started != UNTIMED;
-        let only = self.slots[0] != NO_SLOT && !more;
-        only.then_some((self.slots[0], self.permits[0]))
+    pub(crate) fn only(&self) -> Option<(u32, Permit)> {
+        (self.second() == NO_SLOT && self.first() != NO_SLOT).then_some((self.first(), self.permits[0]))
     }
 
     pub(crate) fn permits(&self) -> impl Iterator<Item = (u32, Permit)> {
-        let placed = self.slots.into_iter().zip(self.permits).filter(|(slot, _)| *slot != NO_SLOT);
+        let placed = [self.first(), self.second()].into_iter().zip(self.permits);
+        let placed = placed.filter(|(slot, _)| !matches!(*slot, NO_SLOT | MORE));
         placed.chain(self.more.iter().flat_map(|more| more.permits.iter().copied()))
     }
 }

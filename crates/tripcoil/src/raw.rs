@@ -40,16 +40,12 @@ impl Resource {
     /// [`Blocked`] where a breaker rejects: the call must not be made.
     #[inline]
     pub fn enter_raw(&self) -> Result<RawEntry, Blocked> {
-        match self.0.enter_closed() {
-            Some(held) => Ok(RawEntry(held)),
-            None => self.enter_any_raw(),
+        if let Some(held) = self.0.enter_closed() {
+            return Ok(RawEntry(held));
         }
-    }
-
-    // Apart from `enter_raw`, so that there an entry is made in its place and not moved through memory.
-    #[inline(never)]
-    fn enter_any_raw(&self) -> Result<RawEntry, Blocked> {
-        self.0.enter().map(RawEntry)
+        let mut held = Held::new(None);
+        self.0.enter(&mut held)?;
+        Ok(RawEntry(held))
     }
 
     /// Ends a call that this very resource admitted. Without a response time of the caller's, it is the

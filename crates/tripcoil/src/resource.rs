@@ -1,11 +1,13 @@
 //! One resource: which breakers guard it, and how a call passes them.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use compact_str::CompactString;
 use tripcoil_core::{Admission, Ending, Judges, Permit, Rejection, Transition, Verdict};
 
 use crate::assigned::Assigned;
@@ -27,8 +29,10 @@ pub(crate) struct Shared {
 }
 
 /// A resource's memory. Lives as long as the registry keeps it or a handle does.
+#[repr(C)]
 pub(crate) struct Inner {
-    pub(crate) name: Arc<str>,
+    /// First, and short ones in place: a look-up that finds it has the count of references, too.
+    pub(crate) name: CompactString,
     pub(crate) shared: Arc<Shared>,
     /// Which slots guard calls: see [`Plan`].
     plan: AtomicU64,
@@ -45,9 +49,9 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    pub(crate) fn new(name: Arc<str>, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(name: &str, shared: Arc<Shared>) -> Self {
         Self {
-            name,
+            name: name.into(),
             shared,
             plan: AtomicU64::new(0),
             order: ArcSwapOption::empty(),
@@ -60,7 +64,7 @@ impl Inner {
     }
 
     /// A resource beyond a bounded registry's limit: its calls are counted, and admitted.
-    pub(crate) fn unguarded(name: Arc<str>, shared: Arc<Shared>) -> Self {
+    pub(crate) fn unguarded(name: &str, shared: Arc<Shared>) -> Self {
         let inner = Self { unguarded: true, ..Self::new(name, shared) };
         inner.publish(&[]);
         inner
@@ -136,31 +140,35 @@ impl Inner {
         (self.plan() == plan).then(|| Held::one(slot, permit, started))
     }
 
-    /// Asks all breakers for leave.
-    #[inline]
-    pub(crate) fn enter(self: &Arc<Self>) -> Result<Held, Blocked> {
+    /// Asks all breakers for leave, and puts into `held` what they give. Out of line, with `held` in memory
+    /// of the caller's that nothing else is in: so what the caller makes of it can stay in registers.
+    #[inline(never)]
+    pub(crate) fn enter(self: &Arc<Self>, held: &mut Held) -> Result<(), Blocked> {
         let mut counted = false;
         loop {
             let plan = self.plan();
-            let held = match plan.only() {
+            *held = match plan.only() {
                 Some(slot) => self.pass_one(slot)?,
                 None if plan.is_empty() => Held::new(None),
                 None => self.pass_many(&mut counted)?,
             };
             if self.plan() == plan {
-                return Ok(held);
+                return Ok(());
             }
             // The rules were replaced meanwhile: a slot may be another rule's by now.
-            self.take_back(&held);
+            self.take_back(held);
         }
     }
 
     /// A breaker that rejects is moved by nothing, so where there is one it need not be asked first.
     #[inline]
     fn pass_one(self: &Arc<Self>, slot: u32) -> Result<Held, Blocked> {
-        let timed = self.slot(slot).breaker().judges() == Judges::Times;
-        let started = timed.then(|| self.shared.clock.now());
+        let breaker = self.slot(slot).breaker();
+        let started = (breaker.judges() == Judges::Times).then(|| self.shared.clock.now());
         let now = started.unwrap_or_else(|| self.shared.clock.coarse());
+        if let Some(rejection) = breaker.reject_open(now) {
+            return Err(self.blocked(slot, rejection));
+        }
         match self.take(slot, now) {
             Ok(Some(permit)) => Ok(Held::one(slot, permit, started)),
             Ok(None) => Ok(Held::new(started)),
@@ -228,7 +236,7 @@ impl Inner {
     }
 
     /// One breaker's permit; none where it only observes what it would have rejected.
-    #[inline]
+    #[inline(never)]
     fn take(self: &Arc<Self>, slot: u32, now: u64) -> Result<Option<Permit>, Rejection> {
         let breaker = self.slot(slot).breaker();
         loop {
@@ -270,20 +278,27 @@ impl Inner {
     /// Ends a call on every breaker that admitted it. Without a response time of the caller's, it is
     /// the time since the call began. Short where a good call ends on one healthy breaker.
     #[inline]
-    pub(crate) fn finish(self: &Arc<Self>, held: &Held, outcome: Outcome, response_time: Option<u64>) {
-        if let (Some((slot, permit)), Outcome::Good) = (held.only_untimed(), outcome)
-            && self.slot(slot).breaker().complete_good(permit, self.shared.clock.coarse())
-        {
-            return;
+    pub(crate) fn finish(
+        self: &Arc<Self>,
+        held: impl Borrow<Held>,
+        outcome: Outcome,
+        response_time: Option<u64>,
+    ) {
+        if let (Some((slot, permit)), Outcome::Good) = (held.borrow().only(), outcome) {
+            let (ending, now) = self.ending(held.borrow().started(), outcome, response_time);
+            if self.slot(slot).breaker().complete_good(permit, ending, now) {
+                return;
+            }
         }
-        if !held.is_empty() {
-            self.finish_all(held, outcome, response_time);
-        }
+        self.finish_all(held, outcome, response_time);
     }
 
+    // Takes what it is given as it is: a reference would keep what the caller holds out of registers.
+    #[cold]
     #[inline(never)]
-    fn finish_all(self: &Arc<Self>, held: &Held, outcome: Outcome, response_time: Option<u64>) {
-        let (ending, now) = self.ending(held, outcome, response_time);
+    fn finish_all(self: &Arc<Self>, held: impl Borrow<Held>, outcome: Outcome, response_time: Option<u64>) {
+        let held = held.borrow();
+        let (ending, now) = self.ending(held.started(), outcome, response_time);
         for (slot, permit) in held.permits() {
             let breaker = self.slot(slot).breaker();
             let transition = match outcome {
@@ -301,9 +316,9 @@ impl Inner {
     }
 
     /// How a call ended, and when. The coarse clock does where no response time is judged.
-    fn ending(&self, held: &Held, outcome: Outcome, response_time: Option<u64>) -> (Ending, u64) {
+    #[inline]
+    fn ending(&self, started: Option<u64>, outcome: Outcome, response_time: Option<u64>) -> (Ending, u64) {
         let clock = &self.shared.clock;
-        let started = held.started();
         let now = if started.is_some() { clock.now() } else { clock.coarse() };
         let elapsed = now.saturating_sub(started.unwrap_or(now));
         (Ending { error: outcome == Outcome::Bad, response_time: response_time.unwrap_or(elapsed) }, now)
