@@ -6,13 +6,13 @@ use std::sync::atomic::{Ordering, fence};
 
 use tripcoil_core::{Mode, State};
 
-use crate::registry::Map;
+use crate::registry::{Named, Names};
 use crate::resource::Inner;
 
 /// The names that a bounded registry has room for, the next candidate for eviction first.
 pub(crate) struct Bound {
     limit: usize,
-    names: VecDeque<Arc<str>>,
+    names: VecDeque<Box<str>>,
 }
 
 impl Bound {
@@ -30,7 +30,7 @@ impl Bound {
     }
 
     /// Makes room for a new name, and says whether there is some.
-    pub(crate) fn make_room(&mut self, resources: &Map, name: &Arc<str>, now: impl Fn() -> u64) -> bool {
+    pub(crate) fn make_room(&mut self, resources: &Names, name: &str, now: impl Fn() -> u64) -> bool {
         if self.names.len() >= self.limit {
             let now = now();
             let found = (0..self.names.len()).any(|_| {
@@ -45,14 +45,14 @@ impl Bound {
                 return false;
             }
         }
-        self.names.push_back(Arc::clone(name));
+        self.names.push_back(name.into());
         true
     }
 }
 
-fn evict(resources: &Map, name: &Arc<str>, now: u64) -> bool {
+fn evict(resources: &Names, name: &str, now: u64) -> bool {
     let resources = resources.pin();
-    let Some(resource) = resources.get(name) else { return true };
+    let Some(Named(resource)) = resources.get(name) else { return true };
     let unused = || {
         // Acquire: what was done through a handle that is gone is seen by those who find it gone.
         let alone = Arc::strong_count(resource) == 1;

@@ -81,10 +81,10 @@ pub enum Cause {
 }
 
 impl Change {
-    pub(crate) fn new(resource: &Arc<str>, told: &Told, sequence: u64) -> Self {
+    pub(crate) fn new(resource: &str, told: &Told, sequence: u64) -> Self {
         let transition = told.transition;
         Self {
-            resource: Arc::clone(resource),
+            resource: resource.into(),
             rule: Arc::clone(&told.rule),
             position: told.position,
             from: transition.from,
@@ -101,7 +101,7 @@ impl Change {
 }
 
 impl Trip {
-    pub(crate) fn new(resource: &Arc<str>, told: &Told) -> Option<Self> {
+    pub(crate) fn new(resource: &str, told: &Told) -> Option<Self> {
         let transition = told.transition;
         let open_until = transition.open_until?;
         let Counts { good, bad } = transition.counts;
@@ -117,7 +117,7 @@ impl Trip {
             _ => Cause::ProbeFailed,
         };
         Some(Self {
-            resource: Arc::clone(resource),
+            resource: resource.into(),
             rule: Arc::clone(&told.rule),
             cause,
             value: transition.value.unwrap_or(1.0),

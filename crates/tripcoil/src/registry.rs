@@ -1,6 +1,8 @@
 //! Names to resources, rules to breakers.
 
+use std::borrow::Borrow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -15,8 +17,32 @@ use crate::resource::{Inner, Shared};
 use crate::rule_set::RuleSet;
 use crate::rules::{Document, Faults, LegacyDocument, NameError, Release, Report, Scope, check_name};
 
-/// Hashed fast, with a seed of the process's own.
-pub(crate) type Map = papaya::HashMap<Arc<str>, Arc<Inner>, foldhash::fast::RandomState>;
+/// Resources, found by name. Hashed fast, with a seed of the process's own.
+pub(crate) type Names = papaya::HashSet<Named, foldhash::fast::RandomState>;
+
+/// A resource, known by the name in it: a look-up goes to two places in memory beside the table.
+pub(crate) struct Named(pub(crate) Arc<Inner>);
+
+impl Borrow<str> for Named {
+    #[inline]
+    fn borrow(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl Hash for Named {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+impl PartialEq for Named {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Named {}
 
 /// Resources by name, and the rules that guard them. Clones are handles of one registry.
 ///
@@ -27,7 +53,7 @@ pub struct Registry(Arc<Core>);
 
 struct Core {
     shared: Arc<Shared>,
-    resources: Map,
+    resources: Names,
     rules: Mutex<Loading>,
     /// Whether the number of resources is limited: then a look-up must mind eviction.
     bounded: bool,
@@ -74,7 +100,7 @@ impl RegistryBuilder {
         let bound = self.max_resources.map(Bound::new);
         Registry(Arc::new(Core {
             shared: Arc::new(shared),
-            resources: Map::default(),
+            resources: Names::default(),
             bounded: bound.is_some(),
             rules: Mutex::new(Loading { rules: RuleSet::default(), bound }),
         }))
@@ -114,7 +140,7 @@ impl Registry {
     /// The resource of a name that has been asked for before.
     #[inline]
     fn known(&self, name: &str) -> Option<Resource> {
-        let resource = Arc::clone(self.0.resources.pin().get(name)?);
+        let resource = Arc::clone(&self.0.resources.pin().get(name)?.0);
         if !self.0.bounded {
             return Some(Resource(resource));
         }
@@ -128,16 +154,15 @@ impl Registry {
         if let Some(known) = self.known(name) {
             return Ok(known);
         }
-        let name: Arc<str> = Arc::from(name);
         let shared = Arc::clone(&self.0.shared);
         let Loading { rules, bound } = &mut *loading;
         let now = || self.0.shared.clock.coarse();
-        if bound.as_mut().is_some_and(|bound| !bound.make_room(&self.0.resources, &name, now)) {
+        if bound.as_mut().is_some_and(|bound| !bound.make_room(&self.0.resources, name, now)) {
             return Ok(Resource(Arc::new(Inner::unguarded(name, shared))));
         }
-        let resource = Arc::new(Inner::new(Arc::clone(&name), shared));
+        let resource = Arc::new(Inner::new(name, shared));
         rules.apply_to(&resource);
-        self.0.resources.pin().insert(name, Arc::clone(&resource));
+        self.0.resources.pin().insert(Named(Arc::clone(&resource)));
         Ok(Resource(resource))
     }
 
@@ -151,7 +176,7 @@ impl Registry {
     #[must_use]
     pub fn resources(&self) -> Vec<Resource> {
         let resources = self.0.resources.pin();
-        let held = resources.values().map(Arc::clone);
+        let held = resources.iter().map(|named| Arc::clone(&named.0));
         held.filter(|held| !self.0.bounded || Bound::is_kept(held)).map(Resource).collect()
     }
 
@@ -252,7 +277,7 @@ impl Registry {
             Scope::Resource(name) => {
                 loading.rules.set_resource(name, rules);
                 if let Some(resource) = self.0.resources.pin().get(name) {
-                    loading.rules.apply_to(resource);
+                    loading.rules.apply_to(&resource.0);
                 }
                 return Ok(report);
             }
@@ -346,8 +371,8 @@ impl Registry {
     }
 
     fn apply(&self, loading: &Loading) {
-        for resource in self.0.resources.pin().values() {
-            loading.rules.apply_to(resource);
+        for resource in &self.0.resources.pin() {
+            loading.rules.apply_to(&resource.0);
         }
     }
 }

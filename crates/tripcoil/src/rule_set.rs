@@ -65,7 +65,7 @@ impl RuleSet {
     /// Gives a resource the rules that guard its name, in the order of spec section 5.
     pub(crate) fn apply_to(&self, resource: &Inner) {
         if let Some(legacy) = &self.legacy {
-            let rules = legacy.rules.get(&*resource.name).cloned().unwrap_or_default();
+            let rules = legacy.rules.get(resource.name.as_str()).cloned().unwrap_or_default();
             resource.legacy().set_rules(legacy.release, rules);
         }
         resource.assigned().apply(resource, &self.guarding(&resource.name));
