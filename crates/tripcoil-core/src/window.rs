@@ -138,19 +138,21 @@ impl Breaker<'_> {
         }
     }
 
+    /// Bad calls are read before the good ones that ended before them, or a breaker could trip on a ratio
+    /// that the window never had: the newest bucket first, which may be the one after `slot` by now, and in
+    /// each the bad word first.
     fn sum(&self, life: u64, lap: u64, slot: usize) -> Counts {
+        let buckets = self.window();
+        let newest = if slot + 1 < buckets.len() { slot + 2 } else { 1.min(buckets.len()) };
         let mut counts = Counts::default();
-        for (i, bucket) in self.window().iter().enumerate() {
-            // Acquire: the bad word is read after the good word that vouches for it.
-            let good = Cell(bucket.good.load(Ordering::Acquire));
+        for i in (0..newest).rev().chain((newest..buckets.len()).rev()) {
+            // Acquire: whoever added the bad call had seen to the good word, and what is in it before.
+            let bad = Cell(buckets[i].bad.load(Ordering::Acquire));
+            let good = Cell(buckets[i].good.load(Ordering::Acquire));
             let earliest = if i <= slot { 0 } else { -1 };
-            if good.life() != life || good.laps_after(lap) < earliest {
-                continue;
-            }
-            counts.good += good.count();
-            let bad = Cell(bucket.bad.load(Ordering::Acquire));
-            if bad.same_place(good) {
-                counts.bad += bad.count();
+            if good.life() == life && good.laps_after(lap) >= earliest {
+                counts.good += good.count();
+                counts.bad += if bad.same_place(good) { bad.count() } else { 0 };
             }
         }
         counts

@@ -15,7 +15,7 @@ mod loom_support;
 
 use loom_support::*;
 use tripcoil_core::time::millis;
-use tripcoil_core::{Condition, Counts, Mode, Rule, State};
+use tripcoil_core::{Breaker, Condition, Counts, Mode, Rule, State};
 
 fn two_bad_trip() -> Rule {
     Rule { min_request_amount: 2, ..Rule::new(Condition::ErrorRatio(0.5), 1000) }
@@ -91,5 +91,21 @@ fn a_trip_and_a_change_of_mode_come_one_after_the_other() {
         let now = memory.breaker().snapshot(0);
         assert_eq!((now.state, now.mode, now.generation), (State::Closed, Mode::ForcedOpen, last.generation));
         assert_eq!((now.window, now.retry_after), (Counts::default(), None));
+    });
+}
+
+/// Whoever adds up the window while other calls end must not see a bad call without the good ones that
+/// ended before it.
+#[test]
+fn bad_calls_among_more_good_ones_never_trip_it() {
+    explore(2, 3, |first| {
+        let rule = Rule { min_request_amount: 2, ..Rule::new(Condition::ErrorRatio(0.5), 1000) };
+        let memory = Memory::of(&rule);
+        let _ = call(memory.breaker(), GOOD, 0);
+        let p = memory.permit(0);
+        let three = |b: Breaker<'_>| [GOOD, GOOD, BAD].map(|end| call(b, end, 0).transition);
+        let one = move |b: Breaker<'_>| b.complete(p, BAD, 0).transition;
+        let (three, one) = both(first, &memory, three, one);
+        assert_eq!((three, one), ([None; 3], None));
     });
 }
