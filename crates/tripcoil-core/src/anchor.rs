@@ -6,8 +6,9 @@
 //! nothing in the window can count any more, the window begins a new life instead.
 
 use crate::breaker::Breaker;
-use crate::bucket::{Bucket, Cell, LAP_BITS, exchange};
-use crate::sync::{AtomicU64, Ordering};
+use crate::bucket::{Cell, LAP_BITS, exchange};
+use crate::memory::Memory;
+use crate::sync::Ordering;
 use crate::word::{LIFE_BITS, Word};
 
 /// How far from the anchor a lap may be that is written to a bucket.
@@ -52,7 +53,7 @@ impl Anchor {
     }
 }
 
-impl Breaker<'_> {
+impl<M: Memory + ?Sized> Breaker<'_, M> {
     #[inline]
     pub(crate) fn anchor(&self) -> Anchor {
         // Acquire: whoever reads a moved anchor finds the buckets swept.
@@ -80,7 +81,7 @@ impl Breaker<'_> {
     /// that asks is so much later that such a word has long expired. So is every word of another life:
     /// a sweep that was held up would make it too old for the anchor that is to come.
     fn step(&self, life: u64, anchor: Anchor) {
-        for (bucket, target) in self.words() {
+        for (tally, target) in self.words() {
             loop {
                 let cell = Cell(target.load(Ordering::Acquire));
                 if self.anchor() != anchor || self.word().life() != life {
@@ -91,7 +92,7 @@ impl Breaker<'_> {
                     break;
                 }
                 if exchange(target, cell, empty) {
-                    self.fold(bucket, target, cell.count());
+                    self.fold(tally, cell.count());
                     break;
                 }
             }
@@ -113,27 +114,24 @@ impl Breaker<'_> {
             let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
         }
         let anchor = self.anchor();
-        for (bucket, target) in self.words() {
+        for (tally, target) in self.words() {
             let cell = Cell(target.load(Ordering::Acquire));
             if self.word().life() != life || !anchor.is_of(life) {
                 return;
             }
             let empty = Cell::new(life, anchor.lap().wrapping_sub(REACH + 1), 0);
             if cell.life() != life && exchange(target, cell, empty) {
-                self.fold(bucket, target, cell.count());
+                self.fold(tally, cell.count());
             }
         }
     }
 
     /// Empties the buckets that there is memory for and that no rule uses at present.
     pub(crate) fn empty_beyond_window(&self) {
-        for bucket in &self.buckets[self.window().len()..] {
-            bucket.good.store(0, Ordering::Relaxed);
-            bucket.bad.store(0, Ordering::Relaxed);
+        for slot in self.window().len()..self.memory.buckets().len() {
+            for (_, target) in self.words_of(slot) {
+                target.store(0, Ordering::Relaxed);
+            }
         }
-    }
-
-    fn words(&self) -> impl Iterator<Item = (&Bucket, &AtomicU64)> {
-        self.window().iter().flat_map(|bucket| [(bucket, &bucket.good), (bucket, &bucket.bad)])
     }
 }

@@ -5,6 +5,7 @@ use core::num::NonZeroU64;
 
 use crate::bucket::Bucket;
 use crate::deadline::Deadline;
+use crate::memory::Memory;
 use crate::permit::Permit;
 use crate::probes::{Probes, Round};
 use crate::rule::Rule;
@@ -63,16 +64,23 @@ impl Default for Head {
     }
 }
 
-/// A breaker: a view of a head and its buckets, wherever they are.
+/// A breaker: a view of a head and of what it counts in, wherever they are.
 ///
 /// All methods may be called from any number of threads at once, except [`Breaker::assign`],
 /// [`Breaker::edit`] and [`Breaker::retire`], which want one caller at a time. Times are ns on one
 /// clock of the caller's choice.
-#[derive(Clone, Copy)]
-pub struct Breaker<'a> {
+pub struct Breaker<'a, M: Memory + ?Sized = [Bucket]> {
     pub(crate) head: &'a Head,
-    pub(crate) buckets: &'a [Bucket],
+    pub(crate) memory: &'a M,
 }
+
+impl<M: Memory + ?Sized> Clone for Breaker<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M: Memory + ?Sized> Copy for Breaker<'_, M> {}
 
 /// Why a call is rejected. Two words, so that it stays in registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -152,12 +160,12 @@ enum Step {
     Again,
 }
 
-impl<'a> Breaker<'a> {
-    /// A view of `head` over `buckets`, of which there are at least as many as its rule has.
+impl<'a, M: Memory + ?Sized> Breaker<'a, M> {
+    /// A view of `head` over `memory`: buckets, of which there are at least as many as its rule has.
     #[inline]
     #[must_use]
-    pub const fn new(head: &'a Head, buckets: &'a [Bucket]) -> Self {
-        Self { head, buckets }
+    pub const fn new(head: &'a Head, memory: &'a M) -> Self {
+        Self { head, memory }
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use crate::breaker::Breaker;
 use crate::condition::Counts;
+use crate::memory::Memory;
 use crate::permit::Permit;
 use crate::probes::Round;
 use crate::rule::Rule;
@@ -33,7 +34,7 @@ pub struct Completion {
 const RUN_BITS: u32 = 36;
 const MAX_RUN: u64 = (1 << RUN_BITS) - 1;
 
-impl Breaker<'_> {
+impl<M: Memory + ?Sized> Breaker<'_, M> {
     /// Counts the outcome of the call that `permit` was given for, and judges the window or the probe
     /// round with it. Each permit ends once.
     pub fn complete(&self, permit: Permit, ending: Ending, now: u64) -> Completion {

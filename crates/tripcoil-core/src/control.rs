@@ -1,12 +1,13 @@
 //! Giving a breaker its rule, replacing the rule's numbers, and manual control.
 
 use crate::breaker::Breaker;
+use crate::memory::Memory;
 use crate::rule::{Rule, RuleError};
 use crate::sync::Ordering;
 use crate::transition::Transition;
 use crate::word::{Mode, Word};
 
-impl Breaker<'_> {
+impl<M: Memory + ?Sized> Breaker<'_, M> {
     /// Makes this the breaker of `rule`: closed, with nothing counted, in a new generation. Calls
     /// that were admitted before are late, and are not listed. One caller at a time. Returns the
     /// generation that begins.
@@ -16,7 +17,7 @@ impl Breaker<'_> {
     /// than there is memory for. Nothing is changed then.
     pub fn assign(&self, rule: &Rule) -> Result<u64, RuleError> {
         rule.check()?;
-        if self.buckets.len() < rule.buckets as usize {
+        if self.memory.buckets().len() < rule.buckets as usize {
             return Err(RuleError { field: "buckets", allowed: "no more than there is memory for" });
         }
         // First out of everybody's reach: whoever still holds a permit must not see the new shape

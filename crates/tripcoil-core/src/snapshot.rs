@@ -2,6 +2,7 @@
 
 use crate::breaker::Breaker;
 use crate::condition::Counts;
+use crate::memory::Memory;
 use crate::sync::Ordering;
 use crate::time::NEVER;
 use crate::totals::{Tally, Totals};
@@ -27,7 +28,7 @@ pub struct Snapshot {
     pub totals: Totals,
 }
 
-impl Breaker<'_> {
+impl<M: Memory + ?Sized> Breaker<'_, M> {
     /// The state, and nothing else.
     #[inline]
     #[must_use]

@@ -27,5 +27,22 @@ macro_rules! zeroed {
             }
         }
     };
+    ($(#[$doc:meta])* $vis:vis $type:ident($value:expr)) => {
+        impl $type {
+            $(#[$doc])*
+            #[cfg(not(loom))]
+            #[must_use]
+            $vis const fn new() -> Self {
+                Self($value)
+            }
+
+            $(#[$doc])*
+            #[cfg(loom)]
+            #[must_use]
+            $vis fn new() -> Self {
+                Self($value)
+            }
+        }
+    };
 }
 pub(crate) use zeroed;

@@ -7,6 +7,7 @@ use crate::anchor::{Anchor, REACH};
 use crate::breaker::Breaker;
 use crate::bucket::{Bucket, Cell, MAX_COUNT, exchange};
 use crate::condition::Counts;
+use crate::memory::Memory;
 use crate::rule::Condition;
 use crate::shape::{Judges, Place};
 use crate::sync::{AtomicU64, Ordering};
@@ -16,7 +17,7 @@ use crate::word::Word;
 /// The breaker has moved on, or the anchor: look again.
 pub(crate) struct Moved;
 
-impl Breaker<'_> {
+impl<M: Memory + ?Sized> Breaker<'_, M> {
     /// Adds one good call where its bucket is in place already, and says whether it did.
     #[inline]
     pub(crate) fn add_at_once(&self, word: Word, place: Place) -> bool {
@@ -24,12 +25,17 @@ impl Breaker<'_> {
         if !anchor.is_of(word.life()) || !anchor.reaches(place.lap) {
             return false;
         }
-        let Some(bucket) = self.buckets.get(place.slot) else { return false };
-        let cell = Cell(bucket.good.load(Ordering::Acquire));
+        let Some(target) = self.good_word(place.slot) else { return false };
+        let cell = Cell(target.load(Ordering::Acquire));
+        if !cell.same_place(Cell::new(word.life(), place.lap, 0)) || cell.count() == MAX_COUNT {
+            return false;
+        }
         // Not a fetch_add: the bucket may have been recycled or cleared since it was read.
-        cell.same_place(Cell::new(word.life(), place.lap, 0))
-            && cell.count() < MAX_COUNT
-            && exchange(&bucket.good, cell, Cell(cell.0 + 1))
+        let added = exchange(target, cell, Cell(cell.0 + 1));
+        if !added {
+            self.memory.met();
+        }
+        added
     }
 
     /// Adds one call to the bucket of `place`, or to the later one that its slot has been recycled for.
@@ -41,18 +47,19 @@ impl Breaker<'_> {
             return Err(Moved);
         }
         // Beyond the buckets only where the shape is a later rule's: then nobody reads this count.
-        let Some(bucket) = self.buckets.get(place.slot) else { return Ok(()) };
+        let Some(bucket) = self.memory.buckets().get(place.slot) else { return Ok(()) };
         if bad {
-            return self.add_bad(bucket, word, anchor, place.lap);
+            return self.add_bad(bucket, word, anchor, place);
         }
-        self.put(bucket, &bucket.good, word, anchor, place.lap, 1).map(drop)
+        let Some(target) = self.good_word(place.slot) else { return Ok(()) };
+        self.put(Tally::Good, target, word, anchor, place, 1).map(drop)
     }
 
     /// Adds one bad call, to a bucket whose good word counts for the same lap.
     #[inline(never)]
-    fn add_bad(&self, bucket: &Bucket, word: Word, anchor: Anchor, lap: u64) -> Result<(), Moved> {
-        let lap = self.put(bucket, &bucket.good, word, anchor, lap, 0)?;
-        let lap = self.put(bucket, &bucket.bad, word, anchor, lap, 1)?;
+    fn add_bad(&self, bucket: &Bucket, word: Word, anchor: Anchor, place: Place) -> Result<(), Moved> {
+        let lap = self.put(Tally::Good, &bucket.good, word, anchor, place, 0)?;
+        let lap = self.put(Tally::Bad, &bucket.bad, word, anchor, Place { lap, ..place }, 1)?;
         self.remember_bad(word.life(), lap);
         Ok(())
     }
@@ -62,14 +69,14 @@ impl Breaker<'_> {
     #[inline(never)]
     fn put(
         &self,
-        bucket: &Bucket,
+        tally: Tally,
         target: &AtomicU64,
         word: Word,
         anchor: Anchor,
-        lap: u64,
+        place: Place,
         count: u64,
     ) -> Result<u64, Moved> {
-        let lap = anchor.nearest(lap);
+        let lap = anchor.nearest(place.lap);
         loop {
             // Acquire, here and in the exchange: pairs with the release of whoever recycled the word
             // after the anchor or the breaker's word had moved, so that the checks below see it.
@@ -83,7 +90,7 @@ impl Breaker<'_> {
                 continue;
             }
             if mine && after >= 0 {
-                self.make_room(bucket, target, cell);
+                self.make_room(place.slot, target, cell);
                 continue;
             }
             // An earlier lap, or another life. Recycling is right only while nothing has moved: else
@@ -92,7 +99,7 @@ impl Breaker<'_> {
                 return Err(Moved);
             }
             if exchange(target, cell, Cell::new(word.life(), lap, count)) {
-                self.fold(bucket, target, cell.count());
+                self.fold(tally, cell.count());
                 return Ok(lap);
             }
         }
@@ -102,25 +109,23 @@ impl Breaker<'_> {
     /// of errors stays at its limit. What leaves the window goes to the totals.
     #[cold]
     #[inline(never)]
-    fn make_room(&self, bucket: &Bucket, target: &AtomicU64, full: Cell) {
+    fn make_room(&self, slot: usize, target: &AtomicU64, full: Cell) {
         let ratio =
             matches!(self.head.rule.read().condition, Condition::SlowRatio { .. } | Condition::ErrorRatio(_));
-        let targets = [&bucket.good, &bucket.bad];
-        for halved in targets.into_iter().filter(|t| ratio || core::ptr::eq(*t, target)) {
+        for (tally, halved) in self.words_of(slot).filter(|(_, word)| ratio || core::ptr::eq(*word, target)) {
             let cell = Cell(halved.load(Ordering::Acquire));
             if !cell.same_place(full) {
                 continue;
             }
             let gone = if ratio { cell.count() - cell.count() / 2 } else { 1 };
             if exchange(halved, cell, Cell(cell.0 - gone)) {
-                self.fold(bucket, halved, gone);
+                self.fold(tally, gone);
             }
         }
     }
 
     /// Counts that leave a bucket are kept in the totals.
-    pub(crate) fn fold(&self, bucket: &Bucket, target: &AtomicU64, count: u64) {
-        let tally = if core::ptr::eq(target, &bucket.bad) { Tally::Bad } else { Tally::Good };
+    pub(crate) fn fold(&self, tally: Tally, count: u64) {
         self.head.tallies.add(tally, count);
     }
 
@@ -140,17 +145,20 @@ impl Breaker<'_> {
 
     /// Bad calls are read before the good ones that ended before them, or a breaker could trip on a ratio
     /// that the window never had: the newest bucket first, which may be the one after `slot` by now, and in
-    /// each the bad word first.
+    /// each the bad word first, before it is even asked whether there are stripes.
     fn sum(&self, life: u64, lap: u64, slot: usize) -> Counts {
         let buckets = self.window();
         let newest = if slot + 1 < buckets.len() { slot + 2 } else { 1.min(buckets.len()) };
         let mut counts = Counts::default();
         for i in (0..newest).rev().chain((newest..buckets.len()).rev()) {
+            let counts_now =
+                |cell: &Cell| cell.life() == life && cell.laps_after(lap) >= if i <= slot { 0 } else { -1 };
             // Acquire: whoever added the bad call had seen to the good word, and what is in it before.
             let bad = Cell(buckets[i].bad.load(Ordering::Acquire));
             let good = Cell(buckets[i].good.load(Ordering::Acquire));
-            let earliest = if i <= slot { 0 } else { -1 };
-            if good.life() == life && good.laps_after(lap) >= earliest {
+            let spread = self.spread(i).map(|word| Cell(word.load(Ordering::Acquire)));
+            counts.good += spread.filter(counts_now).map(Cell::count).sum::<u64>();
+            if counts_now(&good) {
                 counts.good += good.count();
                 counts.bad += if bad.same_place(good) { bad.count() } else { 0 };
             }
@@ -160,9 +168,13 @@ impl Breaker<'_> {
 
     /// All that the buckets hold, whatever it counts for: what has not been folded into the totals.
     pub(crate) fn unfolded(&self) -> Counts {
-        self.window().iter().fold(Counts::default(), |sum, bucket| Counts {
-            good: sum.good + Cell(bucket.good.load(Ordering::Relaxed)).count(),
-            bad: sum.bad + Cell(bucket.bad.load(Ordering::Relaxed)).count(),
+        self.words().fold(Counts::default(), |mut sum, (tally, word)| {
+            let count = Cell(word.load(Ordering::Relaxed)).count();
+            match tally {
+                Tally::Bad => sum.bad += count,
+                _ => sum.good += count,
+            }
+            sum
         })
     }
 
@@ -188,11 +200,6 @@ impl Breaker<'_> {
                 return;
             }
         }
-    }
-
-    pub(crate) fn window(&self) -> &[Bucket] {
-        let buckets = self.head.shape.buckets().min(self.buckets.len());
-        &self.buckets[..buckets]
     }
 
     /// Whether this breaker asks the window at all before it trips.

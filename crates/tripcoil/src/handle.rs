@@ -8,6 +8,7 @@ use tripcoil_core::{Mode, State, Totals, Transition};
 
 use crate::Rule;
 use crate::blocked::Blocked;
+use crate::cells::Cells;
 use crate::change::Trip;
 use crate::entry::{Entry, OwnedEntry};
 use crate::held::Held;
@@ -199,7 +200,7 @@ impl Breaker {
         self.control(|breaker, now| breaker.reset(now))
     }
 
-    fn control(&self, change: impl FnOnce(tripcoil_core::Breaker<'_>, u64) -> Transition) -> bool {
+    fn control(&self, change: impl FnOnce(tripcoil_core::Breaker<'_, Cells>, u64) -> Transition) -> bool {
         let now = self.resource.shared.clock.coarse();
         // The lock keeps a reload from giving the slot to another rule in between.
         let assigned = self.resource.assigned();

@@ -34,6 +34,7 @@ mod assigned;
 mod blocked;
 mod bound;
 mod call;
+mod cells;
 mod change;
 mod clock;
 mod compile;

@@ -6,8 +6,9 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tripcoil_core::{Breaker, Bucket, Head};
+use tripcoil_core::{Breaker, Head};
 
+use crate::cells::Cells;
 use crate::story::Story;
 
 /// How many retired slots are left alone before the oldest is used again, so that a call which is held
@@ -18,23 +19,19 @@ const QUARANTINE: usize = 16;
 #[derive(Default)]
 pub(crate) struct Slot {
     head: Head,
-    buckets: OnceLock<Box<[Bucket]>>,
+    cells: Cells,
     story: Mutex<Story>,
 }
 
 impl Slot {
     #[inline]
-    pub(crate) fn breaker(&self) -> Breaker<'_> {
-        Breaker::new(&self.head, self.buckets.get().map_or(&[], |buckets| buckets))
+    pub(crate) fn breaker(&self) -> Breaker<'_, Cells> {
+        Breaker::new(&self.head, &self.cells)
     }
 
     /// What is told of the breaker. Never held while foreign code runs.
     pub(crate) fn story(&self) -> MutexGuard<'_, Story> {
         self.story.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn has_room_for(&self, buckets: usize) -> bool {
-        self.buckets.get().is_some_and(|present| present.len() >= buckets)
     }
 }
 
@@ -96,13 +93,14 @@ impl Spare {
     /// A slot that nobody uses, with room for so many buckets.
     pub(crate) fn take(&mut self, slots: &Slots, buckets: usize) -> u32 {
         let ripe = self.retired.len().saturating_sub(QUARANTINE);
-        let fits = self.retired[..ripe].iter().position(|&number| slots.get(number).has_room_for(buckets));
+        let fits =
+            self.retired[..ripe].iter().position(|&number| slots.get(number).cells.has_room_for(buckets));
         if let Some(i) = fits {
             return self.retired.remove(i);
         }
         let number = self.made;
         self.made += 1;
-        let _ = slots.get(number).buckets.set((0..buckets).map(|_| Bucket::new()).collect());
+        slots.get(number).cells.make(buckets);
         number
     }
 

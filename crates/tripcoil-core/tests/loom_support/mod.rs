@@ -4,7 +4,7 @@
 #![allow(dead_code)] // Every model uses its own part of this.
 
 use loom::model::Builder;
-use loom::thread::{self, JoinHandle};
+use loom::thread;
 use std::sync::Arc;
 use tripcoil_core::time::millis;
 use tripcoil_core::{
@@ -92,29 +92,34 @@ pub(crate) fn explore(
     }
 }
 
-/// Runs both parts, each on a thread of its own.
+/// Runs both parts on a breaker, each on a thread of its own.
 pub(crate) fn both<A: 'static, B: 'static>(
-    First(first): First,
+    first: First,
     memory: &Arc<Memory>,
     a: impl FnOnce(Breaker<'_>) -> A + 'static,
     b: impl FnOnce(Breaker<'_>) -> B + 'static,
 ) -> (A, B) {
+    let (one, other) = (memory.clone(), memory.clone());
+    spawn_both(first, move || a(one.breaker()), move || b(other.breaker()))
+}
+
+/// Runs both parts, each on a thread of its own.
+pub(crate) fn spawn_both<A: 'static, B: 'static>(
+    First(first): First,
+    a: impl FnOnce() -> A + 'static,
+    b: impl FnOnce() -> B + 'static,
+) -> (A, B) {
     let (a, b) = match first {
         0 => {
-            let a = spawn(memory, a);
-            (a, spawn(memory, b))
+            let a = thread::spawn(a);
+            (a, thread::spawn(b))
         }
         _ => {
-            let b = spawn(memory, b);
-            (spawn(memory, a), b)
+            let b = thread::spawn(b);
+            (thread::spawn(a), b)
         }
     };
     (a.join().unwrap(), b.join().unwrap())
-}
-
-fn spawn<T: 'static>(memory: &Arc<Memory>, part: impl FnOnce(Breaker<'_>) -> T + 'static) -> JoinHandle<T> {
-    let memory = memory.clone();
-    thread::spawn(move || part(memory.breaker()))
 }
 
 /// Admits a call at `now`, on a clock that stands still.
