@@ -10,7 +10,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z_]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "single checks: $(CHECKS)"
 
-demo: ## a scripted outage over real sockets, without and with the breaker
+demo: ## a scripted outage over real sockets, without and with the breaker, from each language
 	cargo run --release --locked -p tripcoil-demo
 
 test: ## everything: all checks below, conformance, all tests

@@ -13,17 +13,18 @@ pub(crate) enum Guard {
 }
 
 impl Guard {
-    /// Guards the resource with Sentinel's `rules`, on the story's clock; `observer` is told of
+    /// Guards `resource` with Sentinel's `rules`, on the story's clock; `observer` is told of
     /// every state change. Fails with every fault of the rules.
     pub(crate) fn breaker(
         rules: &str,
+        resource: &str,
         watch: Watch,
         observer: impl Fn(&Change) + Send + Sync + 'static,
     ) -> Result<Self, Box<dyn Error>> {
         let registry = Registry::builder().clock(watch).build();
         registry.load_json(rules)?;
         registry.observe("demo", observer);
-        Ok(Self::Breaker(registry.resource(RESOURCE)?))
+        Ok(Self::Breaker(registry.resource(resource)?))
     }
 
     pub(crate) fn call<T, E: Error + 'static>(
@@ -40,9 +41,13 @@ impl Guard {
     pub(crate) fn rules(&self) -> Vec<Strategy> {
         match self {
             Self::None => Vec::new(),
-            Self::Breaker(resource) => resource.breakers().iter().map(|b| b.rule().strategy()).collect(),
+            Self::Breaker(resource) => strategies(resource),
         }
     }
+}
+
+fn strategies(resource: &Resource) -> Vec<Strategy> {
+    resource.breakers().iter().map(|breaker| breaker.rule().strategy()).collect()
 }
 
 /// Loads `rules` for the sake of their faults alone.
@@ -50,5 +55,9 @@ pub(crate) fn check(rules: &str) -> Result<(), Faults> {
     Registry::new().load_json(rules).map(drop)
 }
 
-/// What the clients call, as `rules.json` names it.
-const RESOURCE: &str = "GET /stock";
+/// What `rules` guard `resource` with, in the order in which it is asked.
+pub(crate) fn rules_of(resource: &str, rules: &str) -> Result<Vec<Strategy>, Box<dyn Error>> {
+    let registry = Registry::new();
+    registry.load_json(rules)?;
+    Ok(strategies(&registry.resource(resource)?))
+}

@@ -4,6 +4,7 @@
 //! (at least 0.3 s from its edges); the order of state changes then survives the jitter of real
 //! sockets and of a busy machine.
 
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -72,6 +73,13 @@ impl Phase {
 pub(crate) struct Caller {
     pub(crate) client: u32,
     pub(crate) call: u32,
+}
+
+impl Caller {
+    /// What it asks the server for.
+    pub(crate) fn url(self, server: SocketAddr) -> String {
+        format!("http://{server}/stock?client={}&call={}", self.client, self.call)
+    }
 }
 
 /// What the server sends back.

@@ -39,6 +39,8 @@ pub(crate) fn state_name(state: State) -> &'static str {
 
 /// Everything that happened in one run.
 pub(crate) struct Run {
+    /// Whose calls: a language, or "without" the breaker.
+    pub(crate) name: &'static str,
     /// The rules that guarded it, in order; none: it was unguarded.
     pub(crate) rules: Vec<Strategy>,
     pub(crate) samples: Vec<Sample>,
@@ -48,8 +50,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(rules: Vec<Strategy>) -> Self {
-        Self { rules, samples: Vec::new(), turns: Vec::new(), sick: 0 }
+    pub(crate) fn new(name: &'static str, rules: Vec<Strategy>) -> Self {
+        Self { name, rules, samples: Vec::new(), turns: Vec::new(), sick: 0 }
     }
 
     pub(crate) fn count(&self, outcome: Outcome) -> usize {
@@ -118,7 +120,7 @@ mod tests {
             let waited = Duration::from_millis(ms);
             Sample { outcome, due: Duration::ZERO, waited }
         };
-        let mut run = Run::new(vec![Strategy::SlowRatio]);
+        let mut run = Run::new("Rust", vec![Strategy::SlowRatio]);
         run.samples = vec![
             sample(Outcome::Blocked, 1),
             sample(Outcome::Blocked, 1),

@@ -1,25 +1,31 @@
-//! The figures of both runs side by side.
+//! The figures of all runs side by side.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::script::SLOW;
-use crate::story::Figures;
+use crate::story::{Figures, Run};
 
 /// A row a figure, a column a run.
-pub(crate) struct Table<'a> {
-    pub(crate) without: &'a Figures,
-    pub(crate) with: &'a Figures,
-}
+pub(crate) struct Table<'a>(pub(crate) &'a [Run]);
 
 impl fmt::Display for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<38} {:>10} {:>10}", "", "without", "with")?;
+        row(f, "", self.0.iter().map(|run| run.name.to_owned()))?;
+        let figures: Vec<_> = self.0.iter().map(Run::figures).collect();
         for (name, figure) in rows() {
-            writeln!(f, "{name:<38} {:>10} {:>10}", figure(self.without), figure(self.with))?;
+            row(f, &name, figures.iter().map(figure))?;
         }
         Ok(())
     }
+}
+
+fn row(f: &mut fmt::Formatter<'_>, name: &str, cells: impl Iterator<Item = String>) -> fmt::Result {
+    write!(f, "{name:<38}")?;
+    for cell in cells {
+        write!(f, " {cell:>9}")?;
+    }
+    writeln!(f)
 }
 
 type Figure = fn(&Figures) -> String;

@@ -26,7 +26,7 @@ fn row(told: &str, name: &str) -> [u64; 2] {
 fn the_breaker_spares_the_sick_server_and_the_picture_shows_it() {
     let picture = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new/timeline.svg");
     let path = picture.to_str().expect("a path in UTF-8");
-    let output = demo(&["--speed", "6", "--seed", "3", "--out", path]);
+    let output = demo(&["--speed", "6", "--seed", "3", "--only", "rust", "--out", path]);
     let told = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
 
@@ -57,9 +57,19 @@ fn the_breaker_spares_the_sick_server_and_the_picture_shows_it() {
 #[test]
 fn wrong_rules_end_the_demo_before_it_starts() {
     let rules = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wrong.json");
-    fs::write(&rules, r#"[{"resource": "GET /stock", "count": -1, "timeWindow": 1}]"#).expect("a file");
+    fs::write(&rules, r#"[{"resource": "stock", "count": -1, "timeWindow": 1}]"#).expect("a file");
     let output = demo(&["--rules", rules.to_str().expect("a path in UTF-8")]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && output.stdout.is_empty(), "{told}");
     assert!(told.contains("wrong.json") && told.contains("count"), "{told}");
+}
+
+#[test]
+fn a_language_that_cannot_take_part_is_named_or_ends_the_demo() {
+    let output = demo(&["--speed", "20", "--only", "c", "--strict"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("C: ") && told.contains("--speed 1"), "{told}");
+    let output = demo(&["--only", "cobol"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("allowed: Rust, C"), "{told}");
 }

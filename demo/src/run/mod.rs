@@ -1,65 +1,27 @@
-//! One run of the story: server, clients and guard for as long as the script has calls.
+//! Runs of the story: server, clients and guard for as long as the script has calls.
 
-use std::error::Error;
 use std::io::{self, Write};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use tripcoil::{Change, State};
 
-use crate::client::{Client, Outcome, Sample};
-use crate::guard::Guard;
+use crate::client::{Outcome, Sample};
 use crate::progress::Progress;
-use crate::script::{CLIENTS, LENGTH, Phase, Script};
-use crate::server::Server;
+use crate::script::{LENGTH, Phase};
 use crate::story::{Run, Turn};
 use crate::watch::Watch;
+
+pub(crate) use self::other::run_program;
+pub(crate) use self::rust::run;
+
+mod other;
+mod rust;
 
 /// What the main thread is told while a run goes on.
 enum Event {
     Call(Sample),
     Turn(Turn),
-}
-
-/// Plays the script once, at `speed`, through Sentinel's `rules` where there are any.
-pub(crate) fn run(
-    script: Script,
-    speed: f64,
-    rules: Option<&str>,
-    progress: &mut Progress<impl Write>,
-) -> Result<Run, Box<dyn Error>> {
-    let watch = Watch::start(speed);
-    let (sender, events) = mpsc::channel();
-    let guard = match rules {
-        None => Guard::None,
-        Some(rules) => {
-            let sender = sender.clone();
-            Guard::breaker(rules, watch, move |change| {
-                // Nobody listens once the run is over.
-                let _ = sender.send(Event::Turn(Turn::from(change)));
-            })?
-        }
-    };
-    let server = Server::start(script, watch)?;
-    let address = server.address();
-    let mut run = Run::new(guard.rules());
-    let told = thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|id| {
-                let (sender, guard) = (sender.clone(), &guard);
-                let report = move |sample| sender.send(Event::Call(sample)).is_ok();
-                scope.spawn(move || Client::new(id, address, script, watch).run(guard, report))
-            })
-            .collect();
-        let over = || clients.iter().all(thread::ScopedJoinHandle::is_finished);
-        // Owns the receiver: if it ends early, so do the clients.
-        tell(&mut run, events, over, watch, progress)
-    });
-    run.sick = server.stop();
-    told?;
-    run.turns.sort_by_key(|turn| turn.at);
-    Ok(run)
 }
 
 /// Takes events into `run`, and tells of them, until the run is `over`.
@@ -109,9 +71,7 @@ impl From<&Change> for Turn {
     fn from(change: &Change) -> Self {
         let why = match (&change.trip, change.to) {
             (Some(trip), _) => trip.to_string(),
-            (None, State::Open) => "back to waiting".into(),
-            (None, State::HalfOpen) => "the wait is over: the next call is let through as a probe".into(),
-            (None, State::Closed) => "the probe ended well".into(),
+            (None, to) => reason(to).into(),
         };
         Self {
             at: change.at,
@@ -121,6 +81,15 @@ impl From<&Change> for Turn {
             to: change.to,
             why,
         }
+    }
+}
+
+/// Why a breaker came to a state that needs no figures to explain.
+fn reason(to: State) -> &'static str {
+    match to {
+        State::Open => "back to waiting",
+        State::HalfOpen => "the wait is over: the next call is let through as a probe",
+        State::Closed => "the probe ended well",
     }
 }
 

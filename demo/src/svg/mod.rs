@@ -1,4 +1,4 @@
-//! The picture: both runs as timelines over one axis, calls as marks, states as bands.
+//! The picture: all runs as timelines over one axis, calls as marks, states as bands.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -19,16 +19,23 @@ mod pen;
 /// A page of SVG that needs nothing beside itself.
 pub(crate) struct Picture<'a> {
     pub(crate) seed: u64,
-    pub(crate) without: &'a Run,
-    pub(crate) with: &'a Run,
+    /// From the top; at least one.
+    pub(crate) runs: &'a [Run],
 }
 
 impl Display for Picture<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let without = Panel { top: 192.0, title: "Without the breaker", run: self.without };
-        let top = without.bottom() + 104.0;
-        let with = Panel { top, title: "With the breaker", run: self.with };
-        let height = with.bottom() + 58.0;
+        let mut bottom = 88.0;
+        let panels: Vec<_> = self
+            .runs
+            .iter()
+            .map(|run| {
+                let panel = Panel { top: bottom + 104.0, run };
+                bottom = panel.bottom();
+                panel
+            })
+            .collect();
+        let height = bottom + 58.0;
         write!(f, r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}""#)?;
         writeln!(f, r#" width="{WIDTH}" height="{height}" role="img">"#)?;
         writeln!(f, "<title>{TITLE}</title>\n<style>{STYLE}</style>")?;
@@ -36,9 +43,8 @@ impl Display for Picture<'_> {
         self.heading(f)?;
         calls_legend(f)?;
         states_legend(f)?;
-        without.fmt(f)?;
-        with.fmt(f)?;
-        let below = ((LEFT + RIGHT) / 2.0, with.bottom() + 42.0);
+        panels.iter().try_for_each(|panel| panel.fmt(f))?;
+        let below = ((LEFT + RIGHT) / 2.0, bottom + 42.0);
         let axis = "when the call was due, in seconds of the story";
         text(f, below, Anchor::Middle, "quiet", axis)?;
         writeln!(f, "</svg>")

@@ -18,7 +18,6 @@ pub(super) const RIGHT: f64 = 1176.0;
 /// A run, drawn with its plot's upper edge at `top`.
 pub(super) struct Panel<'a> {
     pub(super) top: f64,
-    pub(super) title: &'static str,
     pub(super) run: &'a Run,
 }
 
@@ -49,7 +48,11 @@ impl Panel<'_> {
     }
 
     fn heading(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        text(f, (24.0, self.top - 20.0), Anchor::Start, "panel", self.title)?;
+        let title = match self.run.name {
+            "without" => "Without the breaker".to_owned(),
+            language => format!("With the breaker, from {language}"),
+        };
+        text(f, (24.0, self.top - 20.0), Anchor::Start, "panel", title)?;
         let figures = self.run.figures();
         let figures = [
             (420.0, figures.calls.to_string(), "calls"),
