@@ -12,8 +12,8 @@ pub mod entry;
 mod guard;
 mod handle;
 pub mod observer;
-#[cfg(test)]
-mod random_test;
+#[cfg(any(test, fuzzing))]
+pub mod random;
 pub mod registry;
 pub mod report;
 pub mod resource;
