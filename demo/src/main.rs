@@ -87,6 +87,9 @@ fn demo(options: &Options) -> Result<(), Box<dyn Error>> {
 
     let (every, length, speed) = (INTERVAL.as_millis(), LENGTH.as_secs_f64(), options.speed);
     let rust = options.plays("Rust");
+    if languages.is_empty() && !rust {
+        return Ok(());
+    }
     let seconds = length * languages.len() as f64 + if rust { 2.0 * length / speed } else { 0.0 };
     progress.say(&format!("{CLIENTS} clients, a call every {every} ms each; some {seconds:.0} s in all."))?;
     let mut runs = Vec::new();
