@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 VECTORS ?= tests/vectors
 PREFIX ?= /usr/local
-CHECKS := repo arrows lint rust docs readme loom no_std cli c
+CHECKS := repo arrows lint rust docs readme loom no_std cli c fuzz
 
 .PHONY: help demo test conformance bench install fmt $(CHECKS)
 
@@ -19,7 +19,7 @@ test: ## everything: all checks below, conformance, all tests
 conformance: ## the vectors in VECTORS (default tests/vectors) on every runner
 	@.ci/conformance "$(VECTORS)"
 
-bench: ## the criterion benches
+bench: ## all benches, C beside Rust among them
 	cargo bench --locked --workspace --benches
 
 install: ## the C library, its headers, pkg-config and CMake files, below PREFIX (default /usr/local)

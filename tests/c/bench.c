@@ -1,10 +1,12 @@
-/* What a guarded call costs from C, in ns: an entry and its end on a closed breaker, and a rejection. */
+/* The C side of bindings/c/benches/side_by_side.rs: bench RULES CALLS
+ *
+ * For each line of its input, one of the cases below, it makes so many guarded calls and prints what one
+ * took, in ns. */
 #define _POSIX_C_SOURCE 199309L
+#include <string.h>
 #include <time.h>
 
 #include "check.h"
-
-enum { CALLS = 5000000, ROUNDS = 7 };
 
 static double now_ns(void)
 {
@@ -14,48 +16,80 @@ static double now_ns(void)
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static void passes(tripcoil_resource *resource)
+static tripcoil_resource *resource_of(tripcoil_registry *registry, const char *name)
+{
+    tripcoil_resource *resource;
+
+    OK(tripcoil_registry_resource(registry, name, strlen(name), &resource));
+    return resource;
+}
+
+/* What a user writes around a call. */
+static int guarded(tripcoil_resource *resource, int32_t outcome)
 {
     tripcoil_entry entry;
 
-    if (tripcoil_resource_enter(resource, &entry) == TRIPCOIL_OK)
-        tripcoil_entry_end(&entry, TRIPCOIL_GOOD);
+    if (tripcoil_resource_enter(resource, &entry) != TRIPCOIL_OK)
+        return 0;
+    tripcoil_entry_end(&entry, outcome);
+    return 1;
 }
 
-static void measure(const char *name, tripcoil_resource *resource)
+static double measure(tripcoil_resource *resource, long calls)
 {
-    double best = 1e9;
-    int round, i;
+    const double began = now_ns();
+    long i;
 
-    for (round = 0; round < ROUNDS; round++) {
-        const double began = now_ns();
-
-        for (i = 0; i < CALLS; i++)
-            passes(resource);
-        if ((now_ns() - began) / CALLS < best)
-            best = (now_ns() - began) / CALLS;
-    }
-    printf("%-24s %6.1f ns\n", name, best);
+    for (i = 0; i < calls; i++)
+        guarded(resource, TRIPCOIL_GOOD);
+    return (now_ns() - began) / (double)calls;
 }
 
-int main(void)
+/* A call into the library that does nothing there. */
+static double measure_call(long calls)
+{
+    const double began = now_ns();
+    volatile uint32_t version;
+    long i;
+
+    for (i = 0; i < calls; i++)
+        version = tripcoil_version_number();
+    (void)version;
+    return (now_ns() - began) / (double)calls;
+}
+
+int main(int argc, char **argv)
 {
     tripcoil_registry *registry;
-    tripcoil_resource *errors, *slow;
+    tripcoil_resource *closed, *slow, *open;
+    const long calls = argc == 3 ? atol(argv[2]) : 0;
+    char line[64];
+    int i;
 
+    CHECK(calls > 0);
     OK(tripcoil_registry_new(NULL, 0, &registry));
-    OK(tripcoil_registry_load(registry,
-        TRIPCOIL_STR("[{\"resource\":\"errors\",\"grade\":1,\"count\":0.5,\"timeWindow\":10,"
-                     "\"statIntervalMs\":10000,\"statSlidingWindowBucketCount\":10},"
-                     "{\"resource\":\"slow\",\"count\":1000,\"slowRatioThreshold\":0.5,\"timeWindow\":10}]"), NULL));
-    OK(tripcoil_registry_resource(registry, TRIPCOIL_STR("errors"), &errors));
-    OK(tripcoil_registry_resource(registry, TRIPCOIL_STR("slow"), &slow));
-    measure("closed, error rule, 10", errors);
-    measure("closed, slow rule", slow);
-    OK(tripcoil_resource_set_mode(errors, TRIPCOIL_FORCED_OPEN));
-    measure("forced open", errors);
-    OK(tripcoil_resource_free(errors));
+    OK(tripcoil_registry_load(registry, argv[1], strlen(argv[1]), NULL));
+    closed = resource_of(registry, "closed");
+    slow = resource_of(registry, "slow");
+    open = resource_of(registry, "open");
+    for (i = 0; i < 5; i++)
+        CHECK(guarded(open, TRIPCOIL_BAD));
+    CHECK(!guarded(open, TRIPCOIL_BAD));
+
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    while (fgets(line, sizeof line, stdin)) {
+        if (strcmp(line, "closed\n") == 0)
+            printf("%f\n", measure(closed, calls));
+        else if (strcmp(line, "slow\n") == 0)
+            printf("%f\n", measure(slow, calls));
+        else if (strcmp(line, "open\n") == 0)
+            printf("%f\n", measure(open, calls));
+        else
+            printf("%f\n", measure_call(calls));
+    }
+    OK(tripcoil_resource_free(closed));
     OK(tripcoil_resource_free(slow));
+    OK(tripcoil_resource_free(open));
     OK(tripcoil_registry_free(registry));
     return 0;
 }

@@ -86,13 +86,21 @@ pub unsafe extern "C" fn tripcoil_resource_enter(
         unsafe { call.cast::<usize>().write(VOID) };
         // SAFETY: the contract: a handle.
         let (resource, ticket) = unsafe { hold(resource)? };
-        let (state, held, status) = match resource.0.enter_raw() {
-            Ok(admitted) => (OPEN, Held { admitted: ManuallyDrop::new(admitted) }, Ok(())),
-            Err(blocked) => (BLOCKED, Held { blocked: blocked.raw() }, Err(TRIPCOIL_BLOCKED)),
-        };
-        // SAFETY: an entry has the size and the alignment of a call, and nobody else uses it yet.
-        unsafe { call.write(Call { state: AtomicUsize::new(state), resource: ticket, held }) };
-        status
+        // Each written by itself: what admits is then made where it stays, and not moved there.
+        match resource.0.enter_raw() {
+            Ok(admitted) => {
+                let held = Held { admitted: ManuallyDrop::new(admitted) };
+                // SAFETY: an entry has the size and the alignment of a call, and nobody else uses it yet.
+                unsafe { call.write(Call { state: AtomicUsize::new(OPEN), resource: ticket, held }) };
+                Ok(())
+            }
+            Err(blocked) => {
+                let held = Held { blocked: blocked.raw() };
+                // SAFETY: as above.
+                unsafe { call.write(Call { state: AtomicUsize::new(BLOCKED), resource: ticket, held }) };
+                Err(TRIPCOIL_BLOCKED)
+            }
+        }
     })
 }
 
@@ -118,7 +126,7 @@ pub unsafe extern "C" fn tripcoil_entry_end_with(
 
 /// # Safety
 /// As for [`state`].
-#[inline]
+#[inline(always)]
 unsafe fn end(entry: *mut tripcoil_entry, outcome: i32, response_time: Option<Duration>) -> Result<()> {
     let outcome = codes::outcome(outcome)?;
     // SAFETY: as promised by the caller.
@@ -126,14 +134,19 @@ unsafe fn end(entry: *mut tripcoil_entry, outcome: i32, response_time: Option<Du
     let open = |state| matches!(state, OPEN | OPEN_MARKED_BAD).then_some(ENDED);
     // AcqRel: of several threads one goes on, and it sees a mark that came before.
     let before = state.fetch_update(Ordering::AcqRel, Ordering::Acquire, open).map_err(not_open)?;
-    // SAFETY: the entry was open, so a call is in it, and only this thread has just ended it.
-    let (resource, held) = unsafe {
-        let call = &mut *entry.cast::<Call>();
-        (redeem(&call.resource), ManuallyDrop::take(&mut call.held.admitted))
-    };
-    let marked = before == OPEN_MARKED_BAD && outcome == Outcome::Good;
-    resource?.0.end_raw(&held, if marked { Outcome::Bad } else { outcome }, response_time);
-    Ok(())
+    let call = entry.cast::<Call>();
+    // SAFETY: the entry was open, so a call is in it, and only this thread has just ended it. Others may
+    // still look at the state, so no reference is made to the whole.
+    let (ticket, admitted) = unsafe { (&(*call).resource, &mut *(&raw mut (*call).held.admitted)) };
+    // SAFETY: `tripcoil_resource_enter` took the ticket; the contract: the handle is not being freed.
+    let resource = unsafe { redeem(ticket) };
+    if let Ok(resource) = &resource {
+        let marked = before == OPEN_MARKED_BAD && outcome == Outcome::Good;
+        resource.0.end_raw(admitted, if marked { Outcome::Bad } else { outcome }, response_time);
+    }
+    // SAFETY: it was entered, and ended by this thread alone; nobody looks at it again.
+    unsafe { ManuallyDrop::drop(admitted) };
+    resource.map(|_| ())
 }
 
 /// Makes a later good end of this call count as bad: for errors that do not show in what it returns.
