@@ -233,6 +233,7 @@ class entry {
 public:
     // Throws `blocked` where a breaker rejects.
     explicit entry(const resource &of);
+    explicit entry(const resource &&of) = delete; // it would outlive its resource
     entry(entry &&other) noexcept : entry_(other.entry_), was_unwinding_(other.was_unwinding_)
     {
         other.entry_ = tripcoil_entry TRIPCOIL_ENTRY_INIT;
@@ -287,7 +288,8 @@ public:
     explicit resource(tripcoil_resource *owned) : handle_(owned) {}
 
     // Throws `blocked` where a breaker rejects.
-    entry enter() const { return entry(*this); }
+    entry enter() const & { return entry(*this); }
+    entry enter() const && = delete; // the entry would outlive its resource
 
     // Calls `f` if the breakers admit it, and returns what it returns. An exception counts as bad, but
     // `blocked` of an inner call as ignored, and goes on.

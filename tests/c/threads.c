@@ -1,7 +1,9 @@
-/* Handles are shared, entries end elsewhere, and of several ends one counts. */
+/* Handles are shared, entries end elsewhere, of several ends one counts, and a child has its own. */
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -72,6 +74,41 @@ static void join(pthread_t *threads)
         CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
+static int32_t state(void)
+{
+    tripcoil_breaker *breaker;
+    int32_t state;
+
+    OK(tripcoil_resource_breaker(w.stock, 0, &breaker));
+    OK(tripcoil_breaker_state(breaker, &state));
+    OK(tripcoil_breaker_free(breaker));
+    return state;
+}
+
+/* Forked in the middle of a call, which both end: the child trips its breaker, and no other. */
+static void forks(void)
+{
+    tripcoil_entry entry;
+    int status;
+    pid_t child;
+
+    OK(tripcoil_resource_reset(w.stock));
+    OK(tripcoil_resource_enter(w.stock, &entry));
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        OK(tripcoil_entry_end(&entry, TRIPCOIL_BAD));
+        IS(TRIPCOIL_ALREADY_ENDED, tripcoil_entry_end(&entry, TRIPCOIL_BAD));
+        call(w.stock, TRIPCOIL_BAD);
+        OK(tripcoil_registry_load(w.registry, RULE("stock"), NULL));
+        CHECK(state() == TRIPCOIL_OPEN);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    OK(tripcoil_entry_end(&entry, TRIPCOIL_BAD));
+    CHECK(state() == TRIPCOIL_CLOSED);
+}
+
 int main(void)
 {
     pthread_t first[THREADS], second[THREADS];
@@ -97,6 +134,7 @@ int main(void)
     OK(tripcoil_breaker_snapshot(breaker, &snapshot));
     CHECK(snapshot.total_good == THREADS * (CALLS + ROUNDS) + ROUNDS);
     OK(tripcoil_breaker_free(breaker));
+    forks();
     world_free(&w);
     pthread_barrier_destroy(&meeting);
     puts("threads: nothing lost, nothing twice");

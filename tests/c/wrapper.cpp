@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <type_traits>
 
 #define CHECK(condition)                                                            \
     do {                                                                            \
@@ -76,6 +77,10 @@ void blocked_tells_why()
     CHECK(f.stock.breaker(0).state() == tripcoil::state::closed);
 }
 
+// An entry of a temporary resource would have nothing to end on.
+static_assert(std::is_constructible<tripcoil::entry, const tripcoil::resource &>::value, "of a resource that stays");
+static_assert(!std::is_constructible<tripcoil::entry, tripcoil::resource>::value, "not of a temporary one");
+
 void entries_end_with_their_scope()
 {
     fixture f;
@@ -108,6 +113,15 @@ void observers_are_functions()
     CHECK(*changes == 1 && changes.use_count() == 2);
     CHECK(f.registry.unobserve("test") && !f.registry.unobserve("test"));
     CHECK(changes.use_count() == 1);
+
+    f.registry.observe("once", [&f, changes](const tripcoil_change &) {
+        ++*changes;
+        f.registry.unobserve("once");
+        f.registry.load("[]"); // what a callback calls must not wait for what it is told of
+    });
+    f.stock.set_mode(tripcoil::mode::normal);
+    f.stock.set_mode(tripcoil::mode::disabled);
+    CHECK(*changes == 2 && changes.use_count() == 1);
 }
 
 void faults_are_exceptions()
