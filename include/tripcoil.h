@@ -13,8 +13,9 @@
  *
  * Results. A function returns a `tripcoil_status`, and writes what it was asked for through its last
  * pointers, only if the status is `TRIPCOIL_OK`, unless it says otherwise. `_name` and `_message`
- * functions return static strings instead. No function sets errno, and none aborts or exits: should the
- * library itself be at fault, the status is `TRIPCOIL_PANIC`, and its objects remain usable.
+ * functions return static strings instead. errno says nothing after a call. No function exits, and none
+ * aborts, unless memory runs out: should the library itself be at fault, the status is `TRIPCOIL_PANIC`,
+ * and its objects remain usable.
  *
  * Handles. `tripcoil_registry`, `_resource`, `_breaker`, `_report` and `_clock` are opaque; the caller
  * who is given one owns it and frees it with the function of its kind. Handles do not depend on each
@@ -42,8 +43,8 @@
  * whose resource handle has been freed, lengths beyond what a function reads (nothing is read then).
  * What cannot be told, and is the caller's fault: pointers to memory that cannot be read or written,
  * lengths that are not those of the buffer, freeing a handle while it is in use, a freed handle whose
- * memory serves another one, ending two copies of an entry, entering an entry that is still open (the
- * first call is then never ended), and using an entry of uninitialised memory.
+ * memory serves another one, entering an entry that is still open (the first call is then never ended),
+ * and, undefined, ending two copies of an entry, and using an entry of uninitialised memory.
  *
  * Callbacks. An observer runs on a thread that called the library, with no lock of it held, and may call
  * any function here, also to remove itself. It must return: leaving it by longjmp, by a C++ exception or

@@ -86,22 +86,48 @@ pub unsafe extern "C" fn tripcoil_resource_enter(
         unsafe { call.cast::<usize>().write(VOID) };
         // SAFETY: the contract: a handle.
         let (resource, ticket) = unsafe { hold(resource)? };
-        // Each written by itself: what admits is then made where it stays, and not moved there.
-        match resource.0.enter_raw() {
-            Ok(admitted) => {
-                let held = Held { admitted: ManuallyDrop::new(admitted) };
+        match resource.0.enter_closed_raw() {
+            Some(admitted) => {
                 // SAFETY: an entry has the size and the alignment of a call, and nobody else uses it yet.
-                unsafe { call.write(Call { state: AtomicUsize::new(OPEN), resource: ticket, held }) };
+                unsafe { call.write(Call::admitted(ticket, admitted)) };
                 Ok(())
             }
-            Err(blocked) => {
-                let held = Held { blocked: blocked.raw() };
-                // SAFETY: as above.
-                unsafe { call.write(Call { state: AtomicUsize::new(BLOCKED), resource: ticket, held }) };
-                Err(TRIPCOIL_BLOCKED)
-            }
+            // SAFETY: as above.
+            None => unsafe { enter_any(resource, ticket, call) },
         }
     })
+}
+
+/// The long way in. Apart from the short one, which then keeps all in registers.
+///
+/// # Safety
+/// The call can be written, and nobody else uses it.
+#[inline(never)]
+unsafe fn enter_any(
+    resource: &tripcoil_resource,
+    ticket: Ticket<tripcoil_resource>,
+    call: *mut Call,
+) -> Result<()> {
+    match resource.0.enter_any_raw() {
+        Ok(admitted) => {
+            // SAFETY: as promised by the caller.
+            unsafe { call.write(Call::admitted(ticket, admitted)) };
+            Ok(())
+        }
+        Err(blocked) => {
+            let held = Held { blocked: blocked.raw() };
+            // SAFETY: as promised by the caller.
+            unsafe { call.write(Call { state: AtomicUsize::new(BLOCKED), resource: ticket, held }) };
+            Err(TRIPCOIL_BLOCKED)
+        }
+    }
+}
+
+impl Call {
+    #[inline]
+    fn admitted(resource: Ticket<tripcoil_resource>, entry: RawEntry) -> Self {
+        Self { state: AtomicUsize::new(OPEN), resource, held: Held { admitted: ManuallyDrop::new(entry) } }
+    }
 }
 
 /// Ends the call. Its response time is the time since it was entered. `outcome` is `TRIPCOIL_GOOD`,

@@ -40,9 +40,26 @@ impl Resource {
     /// [`Blocked`] where a breaker rejects: the call must not be made.
     #[inline]
     pub fn enter_raw(&self) -> Result<RawEntry, Blocked> {
-        if let Some(held) = self.0.enter_closed() {
-            return Ok(RawEntry(held));
+        match self.enter_closed_raw() {
+            Some(entry) => Ok(entry),
+            None => self.enter_any_raw(),
         }
+    }
+
+    /// The short way of [`Resource::enter_raw`], for callers who make the entry where it stays: one
+    /// healthy breaker. Where there is none, nothing has happened, and [`Resource::enter_any_raw`] is asked.
+    #[inline]
+    #[must_use]
+    pub fn enter_closed_raw(&self) -> Option<RawEntry> {
+        self.0.enter_closed().map(RawEntry)
+    }
+
+    /// The long way of [`Resource::enter_raw`], apart so that the short one keeps all in registers.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline(never)]
+    pub fn enter_any_raw(&self) -> Result<RawEntry, Blocked> {
         let mut held = Held::new(None);
         self.0.enter(&mut held)?;
         Ok(RawEntry(held))

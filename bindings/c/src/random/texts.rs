@@ -42,15 +42,15 @@ pub(super) fn of<T: Copy>(values: &[T], which: u8) -> T {
     values[usize::from(which) % values.len()]
 }
 
-const NAMES: [&str; 8] = ["stock", "price", "shop", "*", " ", "a\0b", "λ", ""];
+pub(super) const NAMES: [&str; 8] = ["stock", "price", "shop", "*", " ", "a\0b", "λ", ""];
 
-const RULES: [&str; 12] = [
-    r#"[{"resource":"stock","grade":2,"count":1,"timeWindow":1}]"#,
+pub(super) const RULES: [&str; 12] = [
+    r#"[{"resource":"stock","grade":2,"count":1,"timeWindow":1,"minRequestAmount":1}]"#,
     r#"[{"resource":"stock","grade":1,"count":0.5,"timeWindow":1,"minRequestAmount":2},
         {"resource":"stock","count":5,"timeWindow":2},
         {"resource":"s.*","grade":3,"count":2,"timeWindow":1,"regex":true}]"#,
     r#"[{"resource":"stock","grade":3,"count":1,"timeWindow":1,"id":1},
-        {"resource":"stock","grade":2,"count":0,"timeWindow":2,"probeNum":2},
+        {"resource":"stock","grade":2,"count":0,"timeWindow":2,"minRequestAmount":1,"probeNum":2},
         {"resource":"stock","grade":1,"count":0,"timeWindow":1,"minRequestAmount":1},
         {"resource":"stock","count":0,"timeWindow":3,"statSlidingWindowBucketCount":10}]"#,
     r#"[{"resource":"price","strategy":2,"threshold":1,"retryTimeoutMs":1,"probeNum":0}]"#,

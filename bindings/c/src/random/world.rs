@@ -1,18 +1,21 @@
 //! All that a life has made.
 
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::breaker::{tripcoil_breaker, tripcoil_breaker_free};
-use crate::clock::{tripcoil_clock, tripcoil_clock_free};
+use crate::clock::{tripcoil_clock, tripcoil_clock_free, tripcoil_clock_new};
 use crate::codes::TRIPCOIL_CANCELLED;
 use crate::entry::{tripcoil_entry, tripcoil_entry_end};
-use crate::registry::{tripcoil_registry, tripcoil_registry_free};
+use crate::registry::*;
 use crate::report::{tripcoil_report, tripcoil_report_free};
 use crate::resource::{tripcoil_resource, tripcoil_resource_free};
+use crate::rules::tripcoil_registry_load;
 use crate::status::*;
 
 use super::handles::Handles;
+use super::texts::{NAMES, RULES};
 
 pub(super) struct World {
     pub(super) clocks: Handles<tripcoil_clock>,
@@ -40,9 +43,10 @@ pub(super) struct Observers {
 }
 
 impl World {
+    /// With one of what most calls need.
     pub(super) fn new() -> Self {
         let slot = || Slot { entry: Box::new(tripcoil_entry { opaque: [0; 8] }), open: false };
-        Self {
+        let mut world = Self {
             clocks: Handles::new(tripcoil_clock_free),
             registries: Handles::new(tripcoil_registry_free),
             resources: Handles::new(tripcoil_resource_free),
@@ -50,7 +54,19 @@ impl World {
             reports: Handles::new(tripcoil_report_free),
             entries: std::array::from_fn(|_| slot()),
             observers: Arc::default(),
+        };
+        let (mut clock, mut registry, mut resource) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        let (rules, name) = (RULES[0], NAMES[0]);
+        // SAFETY: places on the stack, and texts as they are.
+        unsafe {
+            world.clocks.add(tripcoil_clock_new(&raw mut clock), clock);
+            world.registries.add(tripcoil_registry_new(clock, 0, &raw mut registry), registry);
+            let (text, len) = (rules.as_ptr().cast(), rules.len());
+            assert_eq!(tripcoil_registry_load(registry, text, len, ptr::null_mut()), TRIPCOIL_OK);
+            let (name, len) = (name.as_ptr().cast(), name.len());
+            world.resources.add(tripcoil_registry_resource(registry, name, len, &raw mut resource), resource);
         }
+        world
     }
 
     /// Ends and frees all: nothing is left, and no observer is without its end.
