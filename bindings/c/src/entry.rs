@@ -163,7 +163,7 @@ unsafe fn end(entry: *mut tripcoil_entry, outcome: i32, response_time: Option<Du
     let call = entry.cast::<Call>();
     // SAFETY: the entry was open, so a call is in it, and only this thread has just ended it. Others may
     // still look at the state, so no reference is made to the whole.
-    let (ticket, admitted) = unsafe { (&(*call).resource, &mut *(&raw mut (*call).held.admitted)) };
+    let (ticket, admitted) = unsafe { (&(*call).resource, &mut (*call).held.admitted) };
     // SAFETY: `tripcoil_resource_enter` took the ticket; the contract: the handle is not being freed.
     let resource = unsafe { redeem(ticket) };
     if let Ok(resource) = &resource {
