@@ -1,0 +1,83 @@
+//! A guarded plain function: one object that is called, so that a call costs one crossing.
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use crate::guard::Guard;
+
+/// A function whose calls are guarded. It binds as a method as the function does, and has its attributes.
+#[pyclass(frozen, dict, weakref, module = "tripcoil._native")]
+pub(crate) struct Function {
+    guard: Py<Guard>,
+    function: Py<PyAny>,
+}
+
+#[pymethods]
+impl Function {
+    #[new]
+    fn new(guard: Py<Guard>, function: Py<PyAny>) -> Self {
+        Self { guard, function }
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Guard::run(self.guard.bind(py), self.function.bind(py), (args, kwargs))
+    }
+
+    fn __get__<'py>(
+        slf: Bound<'py, Self>,
+        instance: &Bound<'py, PyAny>,
+        owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        static METHOD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let _ = owner;
+        if instance.is_none() {
+            return Ok(slf.into_any());
+        }
+        METHOD.import(slf.py(), "types", "MethodType")?.call1((slf, instance))
+    }
+
+    /// What the function has and this object has not: `__code__`, `__defaults__`, `cache_clear` …
+    fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().function.bind(slf.py()).getattr(name).map_err(|error| {
+            if error.is_instance_of::<PyAttributeError>(slf.py()) {
+                PyAttributeError::new_err(format!("guarded function has no attribute {name}"))
+            } else {
+                error
+            }
+        })
+    }
+
+    #[getter]
+    fn __wrapped__<'py>(&self, py: Python<'py>) -> &Bound<'py, PyAny> {
+        self.function.bind(py)
+    }
+
+    /// The guard, for its resource.
+    #[getter]
+    fn breaker<'py>(&self, py: Python<'py>) -> &Bound<'py, Guard> {
+        self.guard.bind(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<guarded {}>", self.function.bind(py).repr()?.to_cow()?))
+    }
+
+    /// By its qualified name, as a function.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.getattr("__qualname__")
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.guard)?;
+        visit.call(&self.function)
+    }
+}

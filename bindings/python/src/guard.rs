@@ -1,0 +1,208 @@
+//! Guarded calls of one resource, with what is to become of them.
+
+use std::borrow::Cow;
+
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use tripcoil::{Outcome, Resource};
+
+use crate::entry::Entry;
+use crate::errors;
+use crate::judge::{self, Errors, Judge};
+use crate::registry::Registry;
+use crate::trace;
+
+/// Guards calls of a resource: what `tripcoil.breaker` makes. Its Python subclass has the public face.
+#[pyclass(frozen, subclass, module = "tripcoil._native")]
+pub(crate) struct Guard {
+    target: Target,
+    pub(crate) judge: Judge,
+    /// Given the error of a blocked call, gives the answer.
+    on_blocked: Option<Py<PyAny>>,
+    /// As `on_blocked`, and for failed calls too.
+    fallback: Option<Py<PyAny>>,
+}
+
+enum Target {
+    Fixed(Resource),
+    /// The name is what a function of the call's arguments says; `first` is told of each name, and knows
+    /// those that it has seen.
+    PerCall {
+        registry: tripcoil::Registry,
+        name: Py<PyAny>,
+        first: Option<Py<PyAny>>,
+    },
+}
+
+type Arguments<'a, 'py> = (&'a Bound<'py, PyTuple>, Option<&'a Bound<'py, PyDict>>);
+
+#[pymethods]
+impl Guard {
+    #[new]
+    #[pyo3(signature = (registry, name, *, first, ignore, record, is_failure, on_blocked, fallback))]
+    #[expect(clippy::too_many_arguments, reason = "the package gives each by its name")]
+    fn new(
+        registry: &Bound<'_, Registry>,
+        name: &Bound<'_, PyAny>,
+        first: Option<Py<PyAny>>,
+        ignore: Option<(Py<PyTuple>, Vec<Py<PyAny>>)>,
+        record: Option<(Py<PyTuple>, Vec<Py<PyAny>>)>,
+        is_failure: Option<Py<PyAny>>,
+        on_blocked: Option<Py<PyAny>>,
+        fallback: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let registry = &registry.get().0;
+        let target = if name.is_callable() {
+            Target::PerCall { registry: registry.clone(), name: name.clone().unbind(), first }
+        } else {
+            Target::Fixed(named(registry, name)?)
+        };
+        let errors = |(types, predicates)| Errors::new(types, predicates);
+        let judge = Judge { ignore: ignore.map(errors), record: record.map(errors), is_failure };
+        Ok(Self { target, judge, on_blocked, fallback })
+    }
+
+    /// Ask for leave to make a call, and begin it.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn enter(
+        slf: &Bound<'_, Self>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Entry> {
+        let resource = slf.get().resource((args, kwargs))?;
+        match resource.enter_owned() {
+            Ok(entry) => Ok(Entry::new(entry, Some(slf.clone().unbind()))),
+            Err(blocked) => Err(errors::blocked(slf.py(), blocked)),
+        }
+    }
+
+    /// Call a function if the breakers admit it.
+    #[pyo3(signature = (function, /, *args, **kwargs))]
+    fn call<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Guard::run(slf, function, (args, kwargs))
+    }
+
+    /// What gives the answer to a call that is blocked, from its error; None raises it.
+    #[getter]
+    fn on_blocked<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyAny>> {
+        self.on_blocked.as_ref().or(self.fallback.as_ref()).map(|answer| answer.bind(py))
+    }
+
+    /// What gives the answer to a call that failed, from its error; None raises it.
+    #[getter]
+    fn fallback<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyAny>> {
+        self.fallback.as_ref().map(|answer| answer.bind(py))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.judge.visit(&visit)?;
+        visit.call(&self.on_blocked)?;
+        visit.call(&self.fallback)?;
+        if let Target::PerCall { name, first, .. } = &self.target {
+            visit.call(name)?;
+            visit.call(first)?;
+        }
+        Ok(())
+    }
+}
+
+impl Guard {
+    /// Calls a function, which is not a coroutine function, if the breakers admit it.
+    #[inline]
+    pub(crate) fn run<'py>(
+        slf: &Bound<'py, Self>,
+        function: &Bound<'py, PyAny>,
+        arguments: Arguments<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, me) = (slf.py(), slf.get());
+        let resource = me.resource(arguments)?;
+        let since = trace::marks();
+        let entry = match resource.enter_owned() {
+            Ok(entry) => entry,
+            Err(blocked) => return me.answer_blocked(py, errors::blocked(py, blocked)),
+        };
+        match function.call(arguments.0, arguments.1) {
+            Ok(result) if is_coroutine(&result) => {
+                finish(py)?.call1((slf, Entry::new(entry, Some(slf.clone().unbind())), result))
+            }
+            Ok(result) => match me.judge.result(&result, since) {
+                Ok(outcome) => {
+                    let _ = entry.end(outcome);
+                    Ok(result)
+                }
+                Err(error) => {
+                    let _ = entry.end(Outcome::Bad);
+                    Err(error)
+                }
+            },
+            Err(error) => {
+                let _ = trace::take(py, since);
+                let (outcome, raised) = me.judge.error(&error, py);
+                let _ = entry.end(outcome);
+                raised.map_or_else(|| me.answer_failed(py, error, outcome), Err)
+            }
+        }
+    }
+
+    #[inline]
+    fn resource(&self, arguments: Arguments<'_, '_>) -> PyResult<Cow<'_, Resource>> {
+        match &self.target {
+            Target::Fixed(resource) => Ok(Cow::Borrowed(resource)),
+            Target::PerCall { registry, name, first } => {
+                let py = arguments.0.py();
+                let name = name.bind(py).call(arguments.0, arguments.1)?;
+                if let Some(first) = first {
+                    first.bind(py).call1((&name,))?;
+                }
+                named(registry, &name).map(Cow::Owned)
+            }
+        }
+    }
+
+    fn answer_blocked<'py>(&self, py: Python<'py>, error: PyErr) -> PyResult<Bound<'py, PyAny>> {
+        match self.on_blocked.as_ref().or(self.fallback.as_ref()) {
+            Some(answer) => answer.bind(py).call1((error.value(py),)),
+            None => Err(error),
+        }
+    }
+
+    fn answer_failed<'py>(
+        &self,
+        py: Python<'py>,
+        error: PyErr,
+        outcome: Outcome,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match &self.fallback {
+            Some(answer) if judge::is_failure(&error, outcome, py) => {
+                answer.bind(py).call1((error.value(py),))
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+/// The resource of a name, which may be anything.
+pub(crate) fn named(registry: &tripcoil::Registry, name: &Bound<'_, PyAny>) -> PyResult<Resource> {
+    let text = errors::text(name, "resource")?;
+    registry.resource(&text).map_err(|_| errors::invalid_name("resource", name))
+}
+
+#[inline]
+fn is_coroutine(result: &Bound<'_, PyAny>) -> bool {
+    static COROUTINE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let coroutine = COROUTINE.import(result.py(), "types", "CoroutineType");
+    coroutine.is_ok_and(|coroutine| result.get_type().is(coroutine))
+}
+
+/// Awaits what a plain function has returned instead of a result, and ends its entry.
+fn finish(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static FINISH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    FINISH.import(py, "tripcoil._shells", "finish")
+}

@@ -1,0 +1,138 @@
+//! Which outcome an error or a result is: the user's say, and what the language means by its own.
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::pyclass::{PyTraverseError, PyVisit};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyTuple, PyType};
+use tripcoil::Outcome;
+
+use crate::errors::CircuitOpenError;
+use crate::trace;
+
+/// A set of errors: those of some types, and those of which a predicate says so.
+pub(crate) struct Errors {
+    types: Py<PyTuple>,
+    predicates: Vec<Py<PyAny>>,
+}
+
+/// How a guard's calls are judged.
+#[derive(Default)]
+pub(crate) struct Judge {
+    pub(crate) ignore: Option<Errors>,
+    pub(crate) record: Option<Errors>,
+    pub(crate) is_failure: Option<Py<PyAny>>,
+}
+
+impl Errors {
+    pub(crate) fn new(types: Py<PyTuple>, predicates: Vec<Py<PyAny>>) -> Self {
+        Self { types, predicates }
+    }
+
+    fn have(&self, error: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = error.py();
+        if error.is_instance(self.types.bind(py))? {
+            return Ok(true);
+        }
+        for predicate in &self.predicates {
+            if predicate.bind(py).call1((error,))?.is_truthy()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Judge {
+    /// The outcome of a call that raised. Where a predicate raises, it is bad, and the predicate's error
+    /// is the second part.
+    pub(crate) fn error(&self, error: &PyErr, py: Python<'_>) -> (Outcome, Option<PyErr>) {
+        match self.of_error(error, py) {
+            Ok(outcome) => (outcome, None),
+            Err(raised) => {
+                raised.set_context(py, Some(error.clone_ref(py)));
+                (Outcome::Bad, Some(raised))
+            }
+        }
+    }
+
+    fn of_error(&self, error: &PyErr, py: Python<'_>) -> PyResult<Outcome> {
+        // Cancellation, interruption, exit, a closed generator: they say nothing of the dependency.
+        if !error.is_instance_of::<PyException>(py) {
+            return Ok(Outcome::Cancelled);
+        }
+        let value = error.value(py);
+        if let Some(ignore) = &self.ignore
+            && ignore.have(value)?
+        {
+            return Ok(Outcome::Ignored);
+        }
+        match &self.record {
+            Some(record) if record.have(value)? => Ok(Outcome::Bad),
+            // Spec D8.
+            _ if is_rejection(error, py) => Ok(Outcome::Ignored),
+            Some(_) => Ok(Outcome::Good),
+            None => Ok(Outcome::Bad),
+        }
+    }
+
+    /// The outcome of a call that returned, and had begun when there were `since` marks.
+    #[inline]
+    pub(crate) fn result(&self, value: &Bound<'_, PyAny>, since: u64) -> PyResult<Outcome> {
+        let py = value.py();
+        if let Some(error) = trace::take(py, since)? {
+            return self.of_error(&error, py);
+        }
+        match &self.is_failure {
+            None => Ok(Outcome::Good),
+            Some(is_failure) if is_failure.bind(py).call1((value,))?.is_truthy()? => Ok(Outcome::Bad),
+            Some(_) => Ok(Outcome::Good),
+        }
+    }
+
+    pub(crate) fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        for errors in [&self.ignore, &self.record].into_iter().flatten() {
+            visit.call(&errors.types)?;
+            for predicate in &errors.predicates {
+                visit.call(predicate)?;
+            }
+        }
+        visit.call(&self.is_failure)
+    }
+}
+
+/// Whether a fallback answers for an error: it counts as bad, or an inner call was blocked.
+pub(crate) fn is_failure(error: &PyErr, outcome: Outcome, py: Python<'_>) -> bool {
+    outcome == Outcome::Bad || (outcome != Outcome::Cancelled && is_rejection(error, py))
+}
+
+/// Whether an error is this library's own rejection, was raised from one, or is a group of such.
+fn is_rejection(error: &PyErr, py: Python<'_>) -> bool {
+    // A chain may be a ring, and groups may nest: more than this nobody means.
+    const MAX_STEPS: usize = 100;
+    let mut next = Some(error.clone_ref(py));
+    for _ in 0..MAX_STEPS {
+        let Some(error) = next else { return false };
+        if error.is_instance_of::<CircuitOpenError>(py) || is_group_of_rejections(&error, py) {
+            return true;
+        }
+        next = error.cause(py);
+    }
+    false
+}
+
+fn is_group_of_rejections(error: &PyErr, py: Python<'_>) -> bool {
+    static GROUP: PyOnceLock<Option<Py<PyType>>> = PyOnceLock::new();
+    let group = GROUP.get_or_init(py, || {
+        // Since Python 3.11.
+        let group = py.import("builtins").and_then(|builtins| builtins.getattr("ExceptionGroup"));
+        group.ok().and_then(|group| group.cast_into().ok()).map(Bound::unbind)
+    });
+    let Some(group) = group else { return false };
+    if !error.is_instance(py, group.bind(py)) {
+        return false;
+    }
+    let members =
+        error.value(py).getattr("exceptions").and_then(|members| Ok(members.cast_into::<PyTuple>()?));
+    members.is_ok_and(|members| members.iter().all(|member| is_rejection(&PyErr::from_value(member), py)))
+}

@@ -1,0 +1,160 @@
+//! Resources by name, and the rules that guard them.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use tripcoil::{Faults, Release};
+
+use crate::change::Change;
+use crate::clock::VirtualClock;
+use crate::fault::Report;
+use crate::guard::named;
+use crate::resource::Resource;
+use crate::rule::Rule;
+use crate::{enums, errors};
+
+/// Resources by name, and the rules that guard them. Its Python subclass has the public face.
+#[pyclass(frozen, subclass, module = "tripcoil._native")]
+pub(crate) struct Registry(pub(crate) tripcoil::Registry);
+
+/// What a document or list of rules is loaded for: all ordinary rules, the default rules, one resource.
+#[derive(FromPyObject)]
+enum Source {
+    Text(PyBackedBytes),
+    Rules(Vec<Py<Rule>>),
+}
+
+#[pymethods]
+impl Registry {
+    #[new]
+    #[pyo3(signature = (*, clock=None, max_resources=None))]
+    fn new(clock: Option<&Bound<'_, VirtualClock>>, max_resources: Option<usize>) -> Self {
+        let mut builder = tripcoil::Registry::builder();
+        if let Some(clock) = clock {
+            builder = builder.clock(clock.get().0.clone());
+        }
+        if let Some(limit) = max_resources {
+            builder = builder.max_resources(limit);
+        }
+        Self(builder.build())
+    }
+
+    /// The resource of a name, made if it is new. Raises `InvalidNameError`.
+    fn resource(&self, name: &Bound<'_, PyAny>) -> PyResult<Resource> {
+        named(&self.0, name).map(Resource)
+    }
+
+    /// All resources that are known, in no order.
+    #[getter]
+    fn resources(&self) -> Vec<Resource> {
+        self.0.resources().into_iter().map(Resource).collect()
+    }
+
+    /// All rules that are loaded: exact ones, then regex ones, then default ones.
+    #[getter]
+    fn rules(&self) -> Vec<Rule> {
+        self.0.rules().iter().map(|rule| Rule::clone_of(rule)).collect()
+    }
+
+    /// How many calls a bounded registry has admitted unguarded, for want of a place for their names.
+    #[getter]
+    fn unguarded_calls(&self) -> u64 {
+        self.0.unguarded_calls()
+    }
+
+    /// The time in seconds on the registry's clock.
+    fn now(&self) -> f64 {
+        self.0.now().as_secs_f64()
+    }
+
+    fn _load(&self, py: Python<'_>, source: Source, lenient: bool) -> PyResult<Report> {
+        let loaded = match source {
+            Source::Text(text) if lenient => self.0.load_json_lenient(text),
+            Source::Text(text) => self.0.load_json(text),
+            Source::Rules(rules) => self.0.load_rules(cloned(&rules)),
+        };
+        report(py, loaded)
+    }
+
+    fn _load_defaults(&self, py: Python<'_>, source: Source) -> PyResult<Report> {
+        let loaded = match source {
+            Source::Text(text) => self.0.load_defaults_json(text),
+            Source::Rules(rules) => self.0.load_defaults(cloned(&rules)),
+        };
+        report(py, loaded)
+    }
+
+    fn _load_resource(&self, name: &Bound<'_, PyAny>, source: Source) -> PyResult<Report> {
+        let text = errors::text(name, "resource")?;
+        let loaded = match source {
+            Source::Text(document) => self.0.load_resource_json(&text, document),
+            Source::Rules(rules) => self.0.load_resource_rules(&text, cloned(&rules)),
+        };
+        report(name.py(), loaded)
+    }
+
+    fn _load_legacy(
+        &self,
+        py: Python<'_>,
+        release: &Bound<'_, PyAny>,
+        text: PyBackedBytes,
+    ) -> PyResult<Report> {
+        let release: Release = enums::argument(release, "release")?;
+        report(py, self.0.load_legacy(release, &text))
+    }
+
+    /// Take names out of the default rules' guard.
+    #[pyo3(signature = (*names))]
+    fn exclude(&self, names: Vec<String>) {
+        self.0.exclude(names);
+    }
+
+    /// Put excluded names back under the default rules' guard.
+    #[pyo3(signature = (*names))]
+    fn include(&self, names: Vec<String>) {
+        self.0.include(names);
+    }
+
+    /// The names that default rules do not guard, in order.
+    #[getter]
+    fn excluded(&self) -> Vec<String> {
+        self.0.excluded()
+    }
+
+    fn _observe(&self, name: &str, observer: Py<PyAny>) {
+        self.0.observe(name, move |change| {
+            // Where the interpreter has ended, nobody is there to be told.
+            let _ = Python::try_attach(|py| tell(py, &observer, change));
+        });
+    }
+
+    /// Remove an observer, and say whether there was one.
+    fn unobserve(&self, name: &str) -> bool {
+        self.0.unobserve(name)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Tells an observer. What it raises is reported to `sys.unraisablehook`, and to nobody else.
+fn tell(py: Python<'_>, observer: &Py<PyAny>, change: &tripcoil::Change) {
+    // An entry that is dropped while an exception is on its way may make the change: no Python code may
+    // run before the exception has been put aside.
+    let pending = PyErr::take(py);
+    let observer = observer.bind(py);
+    if let Err(error) = observer.call1((Change(change.clone()),)) {
+        error.write_unraisable(py, Some(observer));
+    }
+    if let Some(pending) = pending {
+        pending.restore(py);
+    }
+}
+
+fn cloned(rules: &[Py<Rule>]) -> Vec<tripcoil::Rule> {
+    rules.iter().map(|rule| rule.get().0.clone()).collect()
+}
+
+fn report(py: Python<'_>, loaded: Result<tripcoil::Report, Faults>) -> PyResult<Report> {
+    loaded.map(Report).map_err(|faults| errors::invalid_rules(py, faults))
+}

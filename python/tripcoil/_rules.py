@@ -1,0 +1,56 @@
+"""Rule documents and lists of rules, as they are handed to the native registry."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ._native import Rule
+
+Source: TypeAlias = "str | bytes | bytearray | os.PathLike[str] | Mapping[str, Any] | Rule | Iterable[Mapping[str, Any] | Rule]"
+"""Rules: JSON text, a path to it, one rule or a list of rules, as dicts of a document or as `Rule` objects."""
+
+
+def native(source: Source) -> bytes | list[Rule]:
+    """What the native registry takes: a document, or rules."""
+    if isinstance(source, str):
+        return source.encode(errors="surrogatepass") if _is_json(source) else Path(source).read_bytes()
+    if isinstance(source, bytes | bytearray | memoryview):
+        return bytes(source)
+    if isinstance(source, os.PathLike):
+        return Path(source).read_bytes()
+    if isinstance(source, Rule | Mapping):
+        source = [source]
+    rules = list(source)
+    made = [rule for rule in rules if isinstance(rule, Rule)]
+    if rules and len(made) == len(rules):
+        return made
+    for rule in rules:
+        if not isinstance(rule, Mapping):
+            others = "Rule objects" if isinstance(rule, Rule) else f"{rule!r:.60}"
+            raise TypeError(f"rules must be all dicts or all Rule objects; among dicts there are {others}")
+    return json.dumps([{key: _plain(value) for key, value in rule.items()} for rule in rules]).encode()
+
+
+def _is_json(text: str) -> bool:
+    """Whether a text is a document rather than a path: it is blank, or begins as a document does."""
+    begin = text.lstrip("\ufeff \t\r\n")[:1]
+    return begin in ("", "[", "{")
+
+
+def _plain(value: object) -> object:
+    """A field's value as JSON has it. What JSON cannot say becomes a text that the library refuses."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    return repr(value)
+
+
+def _rule(resource: str, options: dict[str, Any]) -> Rule:
+    """Unpickle a rule."""
+    return Rule(resource, **options)
