@@ -15,6 +15,8 @@ Nothing runs in the background: no thread and no timer. Everything may be used f
 works under asyncio, trio and anyio alike.
 """
 
+from types import FunctionType
+
 from ._enums import Cause, Mode, Outcome, Release, State, Strategy
 from ._errors import CircuitOpenError, InvalidNameError, InvalidRuleError, TripcoilError
 from ._guard import Guard
@@ -93,7 +95,5 @@ __all__ = [
 
 # Where a class is defined is nobody's concern, and may change: pickles and tracebacks name it here.
 for _object in [*globals().values()]:
-    if isinstance(_object, type) and _object.__module__.startswith("tripcoil._"):
+    if isinstance(_object, type | FunctionType) and _object.__module__.startswith("tripcoil._"):
         _object.__module__ = __name__
-trace.__module__ = __name__
-del _object

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import _native, _shells
 
@@ -53,15 +53,15 @@ class Guard(_native.Guard):
 
     def __call__(self, function: F, /) -> F:
         """Guard a function."""
-        guarded: Any = self._guarded(function)
-        return guarded
+        return cast("F", self._guarded(function))
 
     def _guarded(self, function: Any) -> Any:
         if isinstance(function, staticmethod | classmethod):
             return type(function)(self(function.__func__))
         if isinstance(function, property):
-            parts = (function.fget, function.fset, function.fdel)
-            return type(function)(*(part and self(part) for part in parts), doc=function.__doc__)
+            get, set_, delete = function.fget, function.fset, function.fdel
+            get, set_, delete = get and self(get), set_ and self(set_), delete and self(delete)
+            return type(function)(get, set_, delete, function.__doc__)
         if isinstance(function, functools.cached_property):
             return type(function)(self(function.func))
         if isinstance(function, functools.partialmethod):
@@ -83,7 +83,7 @@ class Guard(_native.Guard):
         return shell
 
     def __enter__(self) -> Entry:
-        entry = self.enter()
+        entry = self._begin()
         _blocks.set((self, entry, _blocks.get()))
         return entry
 
@@ -114,7 +114,9 @@ class Guard(_native.Guard):
             inner.append(block)
             block = block[2]
         if block is None:
-            raise RuntimeError("the block ends in another context than it began in; use `with guard.enter():`")
+            raise RuntimeError(
+                "the block ends in another context than it began in; use `with guard.enter():`"
+            )
         chain = block[2]
         for guard, entry, _ in reversed(inner):
             chain = (guard, entry, chain)
@@ -125,7 +127,7 @@ class Guard(_native.Guard):
         return f"<Guard of {'a resource per call' if self.name is None else repr(self.name)}>"
 
 
-def _with_face(guarded: Any, function: Callable[..., Any]) -> Any:
+def _with_face(guarded: _native.Function, function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a guarded function the name, documentation and attributes of the function.
 
     As `functools.update_wrapper`; but `__wrapped__` is the native object's own, where the garbage collector

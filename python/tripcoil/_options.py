@@ -6,13 +6,15 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-ErrorTest: TypeAlias = "type[BaseException] | Callable[[Any], object]"
+ErrorTest: TypeAlias = type[BaseException] | Callable[[Any], object]
 """Which errors are meant: a type, or a predicate."""
 
-Errors: TypeAlias = "ErrorTest | Iterable[ErrorTest] | None"
+Errors: TypeAlias = ErrorTest | Iterable[ErrorTest] | None
 
 
-def errors(option: str, given: Errors) -> tuple[tuple[type[BaseException], ...], list[Callable[[Any], object]]] | None:
+def errors(
+    option: str, given: Errors
+) -> tuple[tuple[type[BaseException], ...], list[Callable[[Any], object]]] | None:
     """Types and predicates apart."""
     if given is None:
         return None

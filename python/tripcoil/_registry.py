@@ -153,7 +153,7 @@ class Registry(_native.Registry):
         It is apart from the breakers, which are asked first.
         """
         document = _rules.native(source)
-        if not isinstance(document, bytes):
+        if isinstance(document, list):
             raise TypeError("legacy rules are JSON text, a path to it, or dicts")
         return self._load_legacy(release, document)
 

@@ -11,29 +11,32 @@ from typing import Any, TypeAlias
 
 from ._native import Rule
 
-Source: TypeAlias = "str | bytes | bytearray | os.PathLike[str] | Mapping[str, Any] | Rule | Iterable[Mapping[str, Any] | Rule]"
+Source: TypeAlias = (
+    str | bytes | bytearray | os.PathLike[str] | Mapping[str, Any] | Rule | Iterable[Mapping[str, Any] | Rule]
+)
 """Rules: JSON text, a path to it, one rule or a list of rules, as dicts of a document or as `Rule` objects."""
 
 
-def native(source: Source) -> bytes | list[Rule]:
-    """What the native registry takes: a document, or rules."""
+def native(source: Source) -> bytes | str | list[Rule]:
+    """What the native registry takes: a document, one that was made of dicts, or rules."""
     if isinstance(source, str):
         return source.encode(errors="surrogatepass") if _is_json(source) else Path(source).read_bytes()
     if isinstance(source, bytes | bytearray | memoryview):
         return bytes(source)
     if isinstance(source, os.PathLike):
         return Path(source).read_bytes()
-    if isinstance(source, Rule | Mapping):
-        source = [source]
-    rules = list(source)
+    rules = [source] if isinstance(source, (Rule, Mapping)) else list(source)
     made = [rule for rule in rules if isinstance(rule, Rule)]
     if rules and len(made) == len(rules):
         return made
-    for rule in rules:
-        if not isinstance(rule, Mapping):
-            others = "Rule objects" if isinstance(rule, Rule) else f"{rule!r:.60}"
-            raise TypeError(f"rules must be all dicts or all Rule objects; among dicts there are {others}")
-    return json.dumps([{key: _plain(value) for key, value in rule.items()} for rule in rules]).encode()
+    return json.dumps([_fields(rule) for rule in rules])
+
+
+def _fields(rule: object) -> dict[str, object]:
+    if isinstance(rule, Mapping):
+        return {key: _plain(value) for key, value in rule.items()}
+    other = "Rule objects" if isinstance(rule, Rule) else f"{rule!r:.60}"
+    raise TypeError(f"rules must be all dicts or all Rule objects; among dicts there are {other}")
 
 
 def _is_json(text: str) -> bool:

@@ -37,7 +37,8 @@ def coroutine(guard: Guard, function: AnyFunction, *, per_call: bool) -> AnyFunc
     source = _COROUTINE.format(
         parameters=parameters, arguments=arguments, name_arguments=arguments if per_call else ""
     )
-    names: dict[str, Any] = {"_tripcoil_enter": guard.enter, "_tripcoil_function": function}
+    enter = guard.enter if per_call else guard._begin
+    names: dict[str, Any] = {"_tripcoil_enter": enter, "_tripcoil_function": function}
     exec(compile(source, "<tripcoil>", "exec"), names)
     shell = names["shell"]
     if isinstance(function, FunctionType):
@@ -187,5 +188,3 @@ async def _items(answer: Any) -> AsyncGenerator[Any, None]:
     else:
         for item in answer:
             yield item
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import sys
 import weakref
@@ -23,10 +24,12 @@ class Transitions:
 
     def __init__(self, registry: Registry, maxsize: int) -> None:
         if isinstance(maxsize, bool) or not isinstance(maxsize, int) or maxsize < 1:
-            raise ValueError(f"maxsize: {maxsize!r:.60} is not allowed; it must be a whole number of at least 1")
+            raise ValueError(
+                f"maxsize: {maxsize!r:.60} is not allowed; it must be a whole number of at least 1"
+            )
         self._queue = _Queue(maxsize)
         name = f"transitions {next(_numbers)}"
-        registry._observe(name, self._queue.put)  # noqa: SLF001
+        registry._observe(name, self._queue.put)
         self._close = weakref.finalize(self, _close, registry, name, self._queue)
 
     @property
@@ -128,12 +131,12 @@ def _event() -> tuple[Any, Callable[[], object]]:
     return event, lambda: _in_loop(loop.call_soon_threadsafe, event.set, RuntimeError)
 
 
-def _in_loop(soon: Callable[[Callable[[], object]], object], function: Callable[[], object], gone: type[Exception]) -> None:
+def _in_loop(
+    soon: Callable[[Callable[[], object]], object], function: Callable[[], object], gone: type[Exception]
+) -> None:
     """Call a function in the loop, which may have ended."""
-    try:
+    with contextlib.suppress(gone):
         soon(function)
-    except gone:
-        pass
 
 
 def _close(registry: Registry, name: str, queue: _Queue) -> None:

@@ -14,8 +14,8 @@ import_exception!(tripcoil._errors, InvalidRuleError);
 
 /// The error of a blocked call: a new one each time, as an exception collects tracebacks.
 pub(crate) fn blocked(py: Python<'_>, blocked: Blocked) -> PyErr {
-    match Bound::new(py, Rejection::from(blocked)) {
-        Ok(rejection) => PyErr::from_type(py.get_type::<CircuitOpenError>(), (rejection.unbind(),)),
+    match py.get_type::<CircuitOpenError>().call1((Rejection::from(blocked),)) {
+        Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }
 }

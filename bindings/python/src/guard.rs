@@ -71,10 +71,14 @@ impl Guard {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Entry> {
-        let resource = slf.get().resource((args, kwargs))?;
-        match resource.enter_owned() {
-            Ok(entry) => Ok(Entry::new(entry, Some(slf.clone().unbind()))),
-            Err(blocked) => Err(errors::blocked(slf.py(), blocked)),
+        begin(slf, &*slf.get().resource((args, kwargs))?)
+    }
+
+    /// As `enter()` of a guard that has one resource, where collecting no arguments would cost.
+    fn _begin(slf: &Bound<'_, Self>) -> PyResult<Entry> {
+        match &slf.get().target {
+            Target::Fixed(resource) => begin(slf, resource),
+            Target::PerCall { .. } => Guard::enter(slf, &PyTuple::empty(slf.py()), None),
         }
     }
 
@@ -185,6 +189,14 @@ impl Guard {
             }
             _ => Err(error),
         }
+    }
+}
+
+#[inline]
+fn begin(guard: &Bound<'_, Guard>, resource: &Resource) -> PyResult<Entry> {
+    match resource.enter_owned() {
+        Ok(entry) => Ok(Entry::new(entry, Some(guard.clone().unbind()))),
+        Err(blocked) => Err(errors::blocked(guard.py(), blocked)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Resources by name, and the rules that guard them.
 
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use tripcoil::{Faults, Release};
 
 use crate::change::Change;
@@ -16,10 +16,13 @@ use crate::{enums, errors};
 #[pyclass(frozen, subclass, module = "tripcoil._native")]
 pub(crate) struct Registry(pub(crate) tripcoil::Registry);
 
-/// What a document or list of rules is loaded for: all ordinary rules, the default rules, one resource.
+/// Rules as `tripcoil/_rules.py` gives them.
 #[derive(FromPyObject)]
 enum Source {
+    /// A document.
     Text(PyBackedBytes),
+    /// A document that was made of dicts: lines mean nothing to who gave it.
+    Fields(PyBackedStr),
     Rules(Vec<Py<Rule>>),
 }
 
@@ -67,39 +70,29 @@ impl Registry {
     }
 
     fn _load(&self, py: Python<'_>, source: Source, lenient: bool) -> PyResult<Report> {
-        let loaded = match source {
-            Source::Text(text) if lenient => self.0.load_json_lenient(text),
-            Source::Text(text) => self.0.load_json(text),
-            Source::Rules(rules) => self.0.load_rules(cloned(&rules)),
+        let document = |text: &[u8]| match lenient {
+            true => self.0.load_json_lenient(text),
+            false => self.0.load_json(text),
         };
-        report(py, loaded)
+        source.load(py, document, |rules| self.0.load_rules(rules))
     }
 
     fn _load_defaults(&self, py: Python<'_>, source: Source) -> PyResult<Report> {
-        let loaded = match source {
-            Source::Text(text) => self.0.load_defaults_json(text),
-            Source::Rules(rules) => self.0.load_defaults(cloned(&rules)),
-        };
-        report(py, loaded)
+        source.load(py, |text| self.0.load_defaults_json(text), |rules| self.0.load_defaults(rules))
     }
 
     fn _load_resource(&self, name: &Bound<'_, PyAny>, source: Source) -> PyResult<Report> {
         let text = errors::text(name, "resource")?;
-        let loaded = match source {
-            Source::Text(document) => self.0.load_resource_json(&text, document),
-            Source::Rules(rules) => self.0.load_resource_rules(&text, cloned(&rules)),
-        };
-        report(name.py(), loaded)
+        source.load(
+            name.py(),
+            |document| self.0.load_resource_json(&text, document),
+            |rules| self.0.load_resource_rules(&text, rules),
+        )
     }
 
-    fn _load_legacy(
-        &self,
-        py: Python<'_>,
-        release: &Bound<'_, PyAny>,
-        text: PyBackedBytes,
-    ) -> PyResult<Report> {
+    fn _load_legacy(&self, py: Python<'_>, release: &Bound<'_, PyAny>, source: Source) -> PyResult<Report> {
         let release: Release = enums::argument(release, "release")?;
-        report(py, self.0.load_legacy(release, &text))
+        source.load(py, |text| self.0.load_legacy(release, text), |_| Ok(tripcoil::Report::default()))
     }
 
     /// Take names out of the default rules' guard.
@@ -151,10 +144,32 @@ fn tell(py: Python<'_>, observer: &Py<PyAny>, change: &tripcoil::Change) {
     }
 }
 
-fn cloned(rules: &[Py<Rule>]) -> Vec<tripcoil::Rule> {
-    rules.iter().map(|rule| rule.get().0.clone()).collect()
+type Loaded = Result<tripcoil::Report, Faults>;
+
+impl Source {
+    fn load(
+        self,
+        py: Python<'_>,
+        document: impl FnOnce(&[u8]) -> Loaded,
+        rules: impl FnOnce(Vec<tripcoil::Rule>) -> Loaded,
+    ) -> PyResult<Report> {
+        let loaded = match self {
+            Source::Text(text) => document(&text).map_err(Vec::from),
+            Source::Fields(text) => without_lines(document(text.as_bytes())),
+            Source::Rules(list) => {
+                rules(list.iter().map(|rule| rule.get().0.clone()).collect()).map_err(Vec::from)
+            }
+        };
+        loaded.map(Report).map_err(|faults| errors::invalid_rules(py, faults))
+    }
 }
 
-fn report(py: Python<'_>, loaded: Result<tripcoil::Report, Faults>) -> PyResult<Report> {
-    loaded.map(Report).map_err(|faults| errors::invalid_rules(py, faults))
+fn without_lines(loaded: Loaded) -> Result<tripcoil::Report, Vec<tripcoil::Fault>> {
+    let mut loaded = loaded.map_err(Vec::from);
+    let faults = loaded.as_mut().map_or_else(|faults| faults, |report| &mut report.faults);
+    faults.iter_mut().for_each(|fault| fault.line = None);
+    if let Ok(report) = &mut loaded {
+        report.warnings.iter_mut().for_each(|warning| warning.line = None);
+    }
+    loaded
 }
