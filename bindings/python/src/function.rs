@@ -29,7 +29,7 @@ impl Function {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Guard::run(self.guard.bind(py), self.function.bind(py), (args, kwargs))
+        Guard::call_plain(self.guard.bind(py), self.function.bind(py), (args, kwargs))
     }
 
     fn __get__<'py>(

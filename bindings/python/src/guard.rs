@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
-use tripcoil::{Outcome, Resource};
+use tripcoil::{Outcome, OwnedEntry, Resource};
 
 use crate::entry::Entry;
 use crate::errors;
@@ -90,7 +90,17 @@ impl Guard {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Guard::run(slf, function, (args, kwargs))
+        let (py, me) = (slf.py(), slf.get());
+        let resource = me.resource((args, kwargs))?;
+        match resource.enter_owned() {
+            Ok(entry) => Guard::run(slf, entry, function, (args, kwargs)),
+            Err(blocked) => {
+                let answer = me.answer_blocked(py, errors::blocked(py, blocked))?;
+                static ANSWERED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+                // Who calls a coroutine function awaits the answer.
+                ANSWERED.import(py, "tripcoil._shells", "answered")?.call1((function, answer))
+            }
+        }
     }
 
     /// What gives the answer to a call that is blocked, from its error; None raises it.
@@ -118,20 +128,30 @@ impl Guard {
 }
 
 impl Guard {
-    /// Calls a function, which is not a coroutine function, if the breakers admit it.
+    /// Calls a function, which is not known to be a coroutine function, if the breakers admit it.
     #[inline]
-    pub(crate) fn run<'py>(
+    pub(crate) fn call_plain<'py>(
         slf: &Bound<'py, Self>,
         function: &Bound<'py, PyAny>,
         arguments: Arguments<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, me) = (slf.py(), slf.get());
-        let resource = me.resource(arguments)?;
+        match me.resource(arguments)?.enter_owned() {
+            Ok(entry) => Guard::run(slf, entry, function, arguments),
+            Err(blocked) => me.answer_blocked(py, errors::blocked(py, blocked)),
+        }
+    }
+
+    /// Makes a call that was admitted.
+    #[inline]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        entry: OwnedEntry,
+        function: &Bound<'py, PyAny>,
+        arguments: Arguments<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, me) = (slf.py(), slf.get());
         let since = trace::marks();
-        let entry = match resource.enter_owned() {
-            Ok(entry) => entry,
-            Err(blocked) => return me.answer_blocked(py, errors::blocked(py, blocked)),
-        };
         match function.call(arguments.0, arguments.1) {
             Ok(result) if is_coroutine(&result) => {
                 finish(py)?.call1((slf, Entry::new(entry, Some(slf.clone().unbind())), result))
