@@ -109,7 +109,9 @@ def test_two_loops_in_two_threads_count_exactly(guard: Guard, stock: Resource) -
 
 
 @runs_everywhere
-def test_transitions_are_iterated_over(run: Run, registry: Registry, guard: Guard, clock: VirtualClock) -> None:
+def test_transitions_are_iterated_over(
+    run: Run, registry: Registry, guard: Guard, clock: VirtualClock
+) -> None:
     async def main() -> list[State]:
         seen: list[State] = []
         async with registry.transitions() as transitions, anyio.create_task_group() as group:

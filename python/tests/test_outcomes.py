@@ -364,7 +364,9 @@ class TestTrace:
         guard.call(lambda: None)
         assert counts(stock) == {"good": 1}
 
-    def test_a_failed_call_takes_its_marks_with_it(self, registry: Registry, guard: Guard, stock: Resource) -> None:
+    def test_a_failed_call_takes_its_marks_with_it(
+        self, registry: Registry, guard: Guard, stock: Resource
+    ) -> None:
         def fail() -> None:
             tripcoil.trace(Boom())
             boom()
@@ -436,7 +438,9 @@ class TestAnswers:
         assert guard.call(boom) == "blocked"
 
     def test_a_fallback_is_for_failures_too(self, registry: Registry) -> None:
-        guard, resource = make(registry, fallback=lambda error: type(error), on_blocked="blocked", ignore=KeyError)
+        guard, resource = make(
+            registry, fallback=lambda error: type(error), on_blocked="blocked", ignore=KeyError
+        )
         assert guard.call(boom) is Boom
         assert counts(resource) == {"bad": 1}
         with pytest.raises(KeyError):
@@ -559,7 +563,12 @@ class TestEntry:
     def test_a_response_time_of_the_callers(self, registry: Registry) -> None:
         registry.load_rules(
             tripcoil.Rule(
-                "slow", strategy="slow_ratio", threshold=1, max_allowed_rt=0.05, retry_timeout=1, min_request_amount=1
+                "slow",
+                strategy="slow_ratio",
+                threshold=1,
+                max_allowed_rt=0.05,
+                retry_timeout=1,
+                min_request_amount=1,
             )
         )
         slow = registry.resource("slow")
@@ -567,7 +576,9 @@ class TestEntry:
         assert slow.enter().exit(response_time=0.0500001)
         assert counts(slow) == {"good": 1, "bad": 1}
 
-    def test_blocks_of_one_guard_nest_and_mix(self, guard: Guard, stock: Resource, registry: Registry) -> None:
+    def test_blocks_of_one_guard_nest_and_mix(
+        self, guard: Guard, stock: Resource, registry: Registry
+    ) -> None:
         other, other_resource = make(registry)
         with guard, other, guard:
             pass

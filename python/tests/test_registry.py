@@ -13,7 +13,18 @@ import pytest
 from conftest import R0, Boom, boom, counts, is_blocked, state, trip
 
 import tripcoil
-from tripcoil import Cause, Change, CircuitOpenError, Guard, Mode, Registry, Resource, Rule, State, VirtualClock
+from tripcoil import (
+    Cause,
+    Change,
+    CircuitOpenError,
+    Guard,
+    Mode,
+    Registry,
+    Resource,
+    Rule,
+    State,
+    VirtualClock,
+)
 
 
 def test_opens_probes_and_closes(guard: Guard, stock: Resource, clock: VirtualClock) -> None:
@@ -68,7 +79,9 @@ def test_a_snapshot_has_it_all(guard: Guard, stock: Resource, clock: VirtualCloc
         assert type(value).__name__ in repr(value)
 
 
-def test_reading_changes_nothing(guard: Guard, stock: Resource, registry: Registry, clock: VirtualClock) -> None:
+def test_reading_changes_nothing(
+    guard: Guard, stock: Resource, registry: Registry, clock: VirtualClock
+) -> None:
     trip(guard)
     clock.advance(5)
     told: list[Change] = []
@@ -154,7 +167,9 @@ class TestClock:
         assert guard.call(lambda: 1) == 1
 
     @pytest.mark.parametrize("start", [3600, 2**64 / 1e9 - 1, 2.0**63])
-    def test_far_times_are_survived(self, start: float, guard: Guard, stock: Resource, clock: VirtualClock) -> None:
+    def test_far_times_are_survived(
+        self, start: float, guard: Guard, stock: Resource, clock: VirtualClock
+    ) -> None:
         clock.set(start)
         trip(guard)
         clock.advance(3600)
@@ -186,14 +201,24 @@ class TestObservers:
         opened, probing, closed = told
         assert [change.sequence for change in told] == [1, 2, 3]
         assert (opened.resource, opened.rule, opened.position) == ("stock", Rule("stock", **R0), 0)
-        assert (opened.from_state, opened.to_state, probing.to_state) == (State.CLOSED, State.OPEN, State.HALF_OPEN)
+        assert (opened.from_state, opened.to_state, probing.to_state) == (
+            State.CLOSED,
+            State.OPEN,
+            State.HALF_OPEN,
+        )
         assert (opened.from_mode, opened.to_mode) == (Mode.NORMAL, Mode.NORMAL)
         assert (opened.snapshot, probing.snapshot) == (1.0, None)
         assert (opened.at, closed.at) == (7, 9)
         assert opened.generation < probing.generation < closed.generation
         trip_ = opened.trip
         assert trip_ is not None
-        assert (trip_.cause, trip_.value, trip_.threshold, trip_.good, trip_.bad) == (Cause.CONDITION, 1, 0.5, 0, 4)
+        assert (trip_.cause, trip_.value, trip_.threshold, trip_.good, trip_.bad) == (
+            Cause.CONDITION,
+            1,
+            0.5,
+            0,
+            4,
+        )
         assert (trip_.window, trip_.at, trip_.open_until, trip_.resource) == (1, 7, 9, "stock")
         assert (trip_.rule, trip_.generation) == (opened.rule, opened.generation)
         assert "4 of 4 calls in 1s failed" in str(trip_)
@@ -221,7 +246,12 @@ class TestObservers:
 
     @pytest.mark.parametrize("error", [Boom, KeyboardInterrupt, SystemExit, GeneratorExit])
     def test_what_an_observer_raises_never_reaches_the_call(
-        self, error: type[BaseException], registry: Registry, guard: Guard, unraisable: list[Any], clock: VirtualClock
+        self,
+        error: type[BaseException],
+        registry: Registry,
+        guard: Guard,
+        unraisable: list[Any],
+        clock: VirtualClock,
     ) -> None:
         def fail(change: Change) -> None:
             raise error

@@ -140,9 +140,16 @@ def test_a_missing_option_is_named(option: str) -> None:
 def test_every_fault_is_listed(registry: Registry) -> None:
     with pytest.raises(InvalidRuleError) as raised:
         Rule("stock", strategy="x", threshold=-1, retry_timeout=0, probe_num=0)
-    assert {fault.field for fault in raised.value.faults} == {"strategy", "threshold", "retry_timeout", "probe_num"}
+    assert {fault.field for fault in raised.value.faults} == {
+        "strategy",
+        "threshold",
+        "retry_timeout",
+        "probe_num",
+    }
     with pytest.raises(InvalidRuleError) as raised:
-        registry.load_rules('[{"resource": "a"},\n {"resource": "b", "grade": 9, "count": 1, "timeWindow": 1}]')
+        registry.load_rules(
+            '[{"resource": "a"},\n {"resource": "b", "grade": 9, "count": 1, "timeWindow": 1}]'
+        )
     assert [(fault.index, fault.field, fault.line) for fault in raised.value.faults] == [
         (0, "count", 1),
         (0, "timeWindow", 1),
@@ -183,7 +190,10 @@ def test_times_are_seconds_or_timedelta() -> None:
     assert Rule("stock", **{**R0, "retry_timeout": Decimal(2)}) == seconds
     for millis in (1, 1001, 4_102_444_800_123, 31_536_036_100):
         assert Rule("stock", **{**R0, "retry_timeout": millis / 1000}).retry_timeout == millis / 1000
-        assert Rule("stock", **{**R0, "retry_timeout": timedelta(milliseconds=millis)}).retry_timeout == millis / 1000
+        assert (
+            Rule("stock", **{**R0, "retry_timeout": timedelta(milliseconds=millis)}).retry_timeout
+            == millis / 1000
+        )
     assert Rule("stock", **{**R0, "min_request_amount": 10.0}).min_request_amount == 10
 
 
@@ -227,7 +237,18 @@ def test_rules_come_in_many_forms(form: dict[str, Any], registry: Registry, tmp_
     path = tmp_path / "rules.json"
     path.write_text(text)
     wanted = [Rule.from_json(text)]
-    for source in (text, "\ufeff \n" + text, text.encode(), path, str(path), form, [form], (form,), wanted[0], wanted):
+    for source in (
+        text,
+        "\ufeff \n" + text,
+        text.encode(),
+        path,
+        str(path),
+        form,
+        [form],
+        (form,),
+        wanted[0],
+        wanted,
+    ):
         registry.load_rules([])
         assert registry.load_rules(source).rules == 1
         assert registry.rules == wanted
@@ -260,13 +281,22 @@ def test_a_lenient_load_takes_the_valid_rules(registry: Registry) -> None:
     assert len(registry.rules) == 1
 
 
+def test_rules_can_be_read_without_loading_them() -> None:
+    rules, report = tripcoil.read_rules([SENTINEL, {**SENTINEL, "count": 5}, GO])
+    assert [rule.resource for rule in rules] == ["stock", "stock"]
+    assert [(fault.index, fault.field, fault.line) for fault in report.faults] == [(1, "count", None)]
+    assert tripcoil.read_rules(rules)[0] == rules
+
+
 def test_default_resource_and_regex_rules(registry: Registry) -> None:
     registry.load_default_rules({**SENTINEL, "resource": "*"})
     registry.load_rules([{**SENTINEL, "resource": "pay/.*", "regex": True}])
     registry.load_resource_rules("stock", [SENTINEL, {**SENTINEL, "grade": 2}])
     registry.exclude("free")
     assert registry.excluded == ["free"]
-    breakers = {name: len(registry.resource(name).breakers) for name in ("stock", "pay/card", "other", "free")}
+    breakers = {
+        name: len(registry.resource(name).breakers) for name in ("stock", "pay/card", "other", "free")
+    }
     assert breakers == {"stock": 2, "pay/card": 1, "other": 1, "free": 0}
     registry.include("free")
     assert len(registry.resource("free").breakers) == 1
@@ -320,7 +350,9 @@ class TestErrors:
         assert blocked.mode is tripcoil.Mode.NORMAL
         assert blocked.retry_after == 2
         assert str(blocked) == blocked.explanation
-        assert blocked.explanation.startswith('call blocked: the breaker of "stock" is open, next probe in 2s')
+        assert blocked.explanation.startswith(
+            'call blocked: the breaker of "stock" is open, next probe in 2s'
+        )
 
     def test_each_call_has_an_error_of_its_own(self, blocked: CircuitOpenError, guard: Guard) -> None:
         with pytest.raises(CircuitOpenError) as raised:
@@ -349,7 +381,12 @@ class TestErrors:
 
     def test_one_can_be_made_for_a_test(self) -> None:
         error = CircuitOpenError(Rejection("stock", retry_after=1.5, state="half-open"))
-        assert (error.resource, error.retry_after, error.state, error.rule) == ("stock", 1.5, State.HALF_OPEN, None)
+        assert (error.resource, error.retry_after, error.state, error.rule) == (
+            "stock",
+            1.5,
+            State.HALF_OPEN,
+            None,
+        )
 
     def test_half_open_and_forced_open(self, blocked: CircuitOpenError, guard: Guard, clock: Any) -> None:
         clock.advance(2)

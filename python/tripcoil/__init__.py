@@ -38,6 +38,7 @@ from ._native import (
     VirtualClock,
 )
 from ._registry import Observation, Registry
+from ._rules import read_rules
 from ._trace import trace
 from ._transitions import Transitions
 
@@ -88,6 +89,7 @@ __all__ = [
     "load_resource_rules",
     "load_rules",
     "observe",
+    "read_rules",
     "resource",
     "trace",
     "transitions",

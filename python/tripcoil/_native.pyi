@@ -9,6 +9,29 @@ from typing_extensions import Self, disjoint_base
 
 from ._enums import Cause, Mode, Outcome, Release, State, Strategy
 
+__all__ = [
+    "Breaker",
+    "Change",
+    "Entry",
+    "Fault",
+    "Function",
+    "Guard",
+    "LegacyStatistics",
+    "Registry",
+    "Rejection",
+    "Report",
+    "Resource",
+    "Rule",
+    "RuleWarning",
+    "Snapshot",
+    "Totals",
+    "Trip",
+    "VERSION",
+    "VirtualClock",
+    "next_mark",
+    "read_rules",
+]
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _Time = float | timedelta
@@ -18,6 +41,7 @@ _Source = bytes | str | list[Rule]
 VERSION: str
 
 def next_mark() -> int: ...
+def read_rules(source: _Source) -> tuple[list[Rule], Report]: ...
 
 @disjoint_base
 class Registry:

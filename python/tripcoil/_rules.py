@@ -9,12 +9,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ._native import Rule
+from . import _native
+from ._native import Report, Rule
 
 Source: TypeAlias = (
     str | bytes | bytearray | os.PathLike[str] | Mapping[str, Any] | Rule | Iterable[Mapping[str, Any] | Rule]
 )
 """Rules: JSON text, a path to it, one rule or a list of rules, as dicts of a document or as `Rule` objects."""
+
+
+def read_rules(source: Source) -> tuple[list[Rule], Report]:
+    """Read rules as `load_rules` does, and load nothing: the valid ones, and what is wrong with the others."""
+    return _native.read_rules(native(source))
 
 
 def native(source: Source) -> bytes | str | list[Rule]:

@@ -8,6 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use tripcoil::{Outcome, OwnedEntry, Resource};
 
+use crate::call;
 use crate::entry::Entry;
 use crate::errors;
 use crate::judge::{self, Errors, Judge};
@@ -152,7 +153,7 @@ impl Guard {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, me) = (slf.py(), slf.get());
         let since = trace::marks();
-        match function.call(arguments.0, arguments.1) {
+        match call::python(function, arguments.0, arguments.1) {
             Ok(result) if is_coroutine(&result) => {
                 finish(py)?.call1((slf, Entry::new(entry, Some(slf.clone().unbind())), result))
             }
@@ -181,9 +182,9 @@ impl Guard {
             Target::Fixed(resource) => Ok(Cow::Borrowed(resource)),
             Target::PerCall { registry, name, first } => {
                 let py = arguments.0.py();
-                let name = name.bind(py).call(arguments.0, arguments.1)?;
+                let name = call::python(name.bind(py), arguments.0, arguments.1)?;
                 if let Some(first) = first {
-                    first.bind(py).call1((&name,))?;
+                    call::python1(first.bind(py), &name)?;
                 }
                 named(registry, &name).map(Cow::Owned)
             }
@@ -192,7 +193,7 @@ impl Guard {
 
     fn answer_blocked<'py>(&self, py: Python<'py>, error: PyErr) -> PyResult<Bound<'py, PyAny>> {
         match self.on_blocked.as_ref().or(self.fallback.as_ref()) {
-            Some(answer) => answer.bind(py).call1((error.value(py),)),
+            Some(answer) => call::python1(answer.bind(py), error.value(py)),
             None => Err(error),
         }
     }
@@ -205,7 +206,7 @@ impl Guard {
     ) -> PyResult<Bound<'py, PyAny>> {
         match &self.fallback {
             Some(answer) if judge::is_failure(&error, outcome, py) => {
-                answer.bind(py).call1((error.value(py),))
+                call::python1(answer.bind(py), error.value(py))
             }
             _ => Err(error),
         }

@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use tripcoil::Outcome;
 
+use crate::call;
 use crate::errors::CircuitOpenError;
 use crate::trace;
 
@@ -35,7 +36,7 @@ impl Errors {
             return Ok(true);
         }
         for predicate in &self.predicates {
-            if predicate.bind(py).call1((error,))?.is_truthy()? {
+            if call::python1(predicate.bind(py), error)?.is_truthy()? {
                 return Ok(true);
             }
         }
@@ -85,7 +86,7 @@ impl Judge {
         }
         match &self.is_failure {
             None => Ok(Outcome::Good),
-            Some(is_failure) if is_failure.bind(py).call1((value,))?.is_truthy()? => Ok(Outcome::Bad),
+            Some(is_failure) if call::python1(is_failure.bind(py), value)?.is_truthy()? => Ok(Outcome::Bad),
             Some(_) => Ok(Outcome::Good),
         }
     }

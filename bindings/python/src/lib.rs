@@ -3,6 +3,7 @@
 //! What users see of it is documented in the package, `python/tripcoil`, and typed in `_native.pyi`.
 #![forbid(unsafe_code)]
 
+mod call;
 mod change;
 mod clock;
 mod convert;
@@ -39,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use crate::guard::Guard;
     #[pymodule_export]
-    use crate::registry::Registry;
+    use crate::registry::{Registry, read_rules};
     #[pymodule_export]
     use crate::rejection::Rejection;
     #[pymodule_export]

@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use tripcoil::{Faults, Release};
+use tripcoil::{Document, Faults, Release, Scope};
 
+use crate::call;
 use crate::change::Change;
 use crate::clock::VirtualClock;
 use crate::fault::Report;
@@ -18,7 +19,7 @@ pub(crate) struct Registry(pub(crate) tripcoil::Registry);
 
 /// Rules as `tripcoil/_rules.py` gives them.
 #[derive(FromPyObject)]
-enum Source {
+pub(crate) enum Source {
     /// A document.
     Text(PyBackedBytes),
     /// A document that was made of dicts: lines mean nothing to who gave it.
@@ -130,13 +131,36 @@ impl Registry {
     }
 }
 
+/// Reads rules and loads nothing: the valid ones, and what is wrong with the others.
+#[pyfunction]
+pub(crate) fn read_rules(source: Source) -> (Vec<Rule>, Report) {
+    let scope = Scope::Ordinary;
+    let (document, has_lines) = match source {
+        Source::Text(text) => (Document::parse(&text, scope), true),
+        Source::Fields(text) => (Document::parse(text.as_bytes(), scope), false),
+        Source::Rules(list) => (Document::from_rules(cloned(&list), scope), true),
+    };
+    let Document { rules, faults, warnings, .. } = document;
+    let mut report = tripcoil::Report::default();
+    (report.rules, report.faults, report.warnings) = (rules.len(), faults, warnings);
+    if !has_lines {
+        forget_lines(&mut report);
+    }
+    (rules.into_iter().map(Rule).collect(), Report(report))
+}
+
+fn cloned(rules: &[Py<Rule>]) -> Vec<tripcoil::Rule> {
+    rules.iter().map(|rule| rule.get().0.clone()).collect()
+}
+
 /// Tells an observer. What it raises is reported to `sys.unraisablehook`, and to nobody else.
 fn tell(py: Python<'_>, observer: &Py<PyAny>, change: &tripcoil::Change) {
     // An entry that is dropped while an exception is on its way may make the change: no Python code may
     // run before the exception has been put aside.
     let pending = PyErr::take(py);
     let observer = observer.bind(py);
-    if let Err(error) = observer.call1((Change(change.clone()),)) {
+    let told = Bound::new(py, Change(change.clone()));
+    if let Err(error) = told.and_then(|change| call::python1(observer, &change)) {
         error.write_unraisable(py, Some(observer));
     }
     if let Some(pending) = pending {
@@ -156,20 +180,24 @@ impl Source {
         let loaded = match self {
             Source::Text(text) => document(&text).map_err(Vec::from),
             Source::Fields(text) => without_lines(document(text.as_bytes())),
-            Source::Rules(list) => {
-                rules(list.iter().map(|rule| rule.get().0.clone()).collect()).map_err(Vec::from)
-            }
+            Source::Rules(list) => rules(cloned(&list)).map_err(Vec::from),
         };
         loaded.map(Report).map_err(|faults| errors::invalid_rules(py, faults))
     }
 }
 
 fn without_lines(loaded: Loaded) -> Result<tripcoil::Report, Vec<tripcoil::Fault>> {
-    let mut loaded = loaded.map_err(Vec::from);
-    let faults = loaded.as_mut().map_or_else(|faults| faults, |report| &mut report.faults);
-    faults.iter_mut().for_each(|fault| fault.line = None);
-    if let Ok(report) = &mut loaded {
-        report.warnings.iter_mut().for_each(|warning| warning.line = None);
+    let mut report = tripcoil::Report::default();
+    let is_loaded = loaded.is_ok();
+    match loaded {
+        Ok(loaded) => report = loaded,
+        Err(faults) => report.faults = faults.into(),
     }
-    loaded
+    forget_lines(&mut report);
+    if is_loaded { Ok(report) } else { Err(report.faults) }
+}
+
+fn forget_lines(report: &mut tripcoil::Report) {
+    report.faults.iter_mut().for_each(|fault| fault.line = None);
+    report.warnings.iter_mut().for_each(|warning| warning.line = None);
 }

@@ -1,0 +1,210 @@
+"""Whole processes: fork, exit, sub-interpreters, modules imported again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+from conftest import Boom, boom, state, totals, trip
+
+import tripcoil
+from tripcoil import Guard, Registry, State
+
+
+def run(program: str, *, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    code = textwrap.dedent(program)
+    return subprocess.run(
+        [sys.executable, "-X", "dev", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def assert_silent(result: subprocess.CompletedProcess[str], output: str = "") -> None:
+    assert (result.returncode, result.stdout, result.stderr) == (0, output, "")
+
+
+def in_child(guard: Guard) -> bool:
+    """What a child does with its copy of a breaker."""
+    for _ in range(1000):
+        guard.call(int)
+    guard.resource.reset()
+    trip(guard)
+    return state(guard.resource) is State.OPEN
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+forks = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+
+
+@needs_fork
+@forks
+def test_forks_while_four_threads_call(registry: Registry, guard: Guard) -> None:
+    stop = threading.Event()
+    other = registry.breaker("other")
+
+    def call() -> None:
+        while not stop.is_set():
+            other.call(int)
+            registry.resource("stock")
+            registry.load_resource_rules("price", [])
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if in_child(guard) else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert state(guard.resource) is State.CLOSED, "the children had copies of their own"
+    assert totals(guard.resource).passed == 0
+
+
+def count_in_worker(number: int) -> int:
+    guard = tripcoil.breaker(
+        "worker", strategy="error_count", threshold=3, retry_timeout=10, min_request_amount=1
+    )
+    try:
+        guard.call(boom)
+    except Boom:
+        return number
+    raise AssertionError
+
+
+@forks
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_multiprocessing(method: str) -> None:
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        assert pool.map(count_in_worker, range(2), chunksize=1) == [0, 1]
+
+
+def test_daemon_threads_that_call_at_exit() -> None:
+    result = run("""
+        import threading, tripcoil
+        guard = tripcoil.breaker("stock", strategy="error_ratio", threshold=0.5, retry_timeout=0.001)
+        tripcoil.observe(lambda change: None)
+        begun = threading.Barrier(5)
+
+        @guard
+        def call():
+            if threading.get_ident() % 2:
+                raise ValueError
+
+        def work():
+            begun.wait()
+            while True:
+                try:
+                    call()
+                except (ValueError, tripcoil.CircuitOpenError):
+                    pass
+
+        def hang():
+            with guard.enter():
+                begun.wait()
+                threading.Event().wait()
+
+        for target in (work, work, work, hang):
+            threading.Thread(target=target, daemon=True).start()
+        begun.wait()
+    """)
+    assert_silent(result)
+
+
+def test_ten_thousand_idle_breakers_keep_no_process_alive() -> None:
+    result = run("""
+        import threading, tripcoil
+        options = dict(strategy="error_ratio", threshold=0.5, retry_timeout=1000)
+        tripcoil.load_default_rules(tripcoil.Rule("*", **options))
+        entries = [tripcoil.resource(str(number)).enter() for number in range(10_000)]
+        assert threading.active_count() == 1
+        with open("/proc/self/status") as status:
+            print(*(line.split()[1] for line in status if line.startswith("Threads:")))
+    """)
+    assert_silent(result, "1\n")
+
+
+def test_an_observer_at_exit_is_no_harm() -> None:
+    result = run("""
+        import tripcoil
+        guard = tripcoil.breaker("stock", strategy="error_count", threshold=1, min_request_amount=1, retry_timeout=1)
+        tripcoil.observe(lambda change: None)
+        entry = guard.enter()
+        class Last:
+            def __del__(self):
+                guard.resource.set_mode("disabled")
+                guard.enter()
+        last = Last()
+    """)
+    assert_silent(result)
+
+
+def test_importing_again_is_harmless() -> None:
+    result = run("""
+        import importlib, sys
+        import tripcoil
+        first = tripcoil.default_registry
+        importlib.reload(tripcoil)
+        for name in [name for name in sys.modules if name.startswith("tripcoil")]:
+            del sys.modules[name]
+        import tripcoil
+        assert tripcoil.default_registry is not first
+        guard = tripcoil.breaker("stock", strategy="error_count", threshold=1, min_request_amount=1, retry_timeout=1)
+        try:
+            guard.call(int, "x")
+        except ValueError:
+            pass
+        try:
+            guard.call(int)
+        except tripcoil.CircuitOpenError as error:
+            print(error.state)
+    """)
+    assert_silent(result, "open\n")
+
+
+def test_a_sub_interpreter_says_cleanly_that_it_cannot() -> None:
+    """Works, or says so: an ImportError, and the main interpreter goes on."""
+    result = run("""
+        import tripcoil
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        code = '''
+        try:
+            import tripcoil
+        except ImportError as error:
+            assert "interpreter" in str(error), error
+        else:
+            assert tripcoil.breaker("stock").call(int) == 0
+        '''
+        import textwrap
+        for config in ([], ["legacy"]) if hasattr(interpreters, "new_config") else ([],):
+            made = interpreters.create(*config)
+            assert not interpreters.run_string(made, textwrap.dedent(code))
+            interpreters.destroy(made)
+        print(tripcoil.breaker("stock").call(int))
+    """)
+    # A sub-interpreter of 3.12 and later with a lock of its own refuses modules that do not know it.
+    assert (result.returncode, result.stdout) == (0, "0\n"), result.stderr
+
+
+def test_the_package_needs_nothing_to_be_imported() -> None:
+    result = run("""
+        import sys, tripcoil
+        loaded = {"httpx", "requests", "aiohttp", "trio", "pytest", "anyio"} & set(sys.modules)
+        assert not loaded, loaded
+    """)
+    assert_silent(result)
