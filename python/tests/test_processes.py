@@ -139,7 +139,9 @@ def test_ten_thousand_idle_breakers_keep_no_process_alive() -> None:
 def test_an_observer_at_exit_is_no_harm() -> None:
     result = run("""
         import tripcoil
-        guard = tripcoil.breaker("stock", strategy="error_count", threshold=1, min_request_amount=1, retry_timeout=1)
+        guard = tripcoil.breaker(
+            "stock", strategy="error_count", threshold=1, min_request_amount=1, retry_timeout=1
+        )
         tripcoil.observe(lambda change: None)
         entry = guard.enter()
         class Last:
@@ -161,7 +163,9 @@ def test_importing_again_is_harmless() -> None:
             del sys.modules[name]
         import tripcoil
         assert tripcoil.default_registry is not first
-        guard = tripcoil.breaker("stock", strategy="error_count", threshold=1, min_request_amount=1, retry_timeout=1)
+        guard = tripcoil.breaker(
+            "stock", strategy="error_count", threshold=1, min_request_amount=1, retry_timeout=1
+        )
         try:
             guard.call(int, "x")
         except ValueError:

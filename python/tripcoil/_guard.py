@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -134,10 +135,8 @@ def _with_face(guarded: _native.Function, function: Callable[..., Any]) -> Calla
     sees it.
     """
     for name in functools.WRAPPER_ASSIGNMENTS:
-        try:
+        with contextlib.suppress(AttributeError):
             setattr(guarded, name, getattr(function, name))
-        except AttributeError:
-            pass
     attributes = dict(getattr(function, "__dict__", {}))
     attributes.pop("__wrapped__", None)
     guarded.__dict__.update(attributes)

@@ -49,7 +49,7 @@ UNSET = Unset()
 
 
 def answer(given: object) -> Callable[[BaseException], Any] | None:
-    """What gives the answer from the error; a value gives itself, a function gets the error if it takes it."""
+    """What gives the answer from the error: a value itself, a function with the error if it wants it."""
     if isinstance(given, Unset):
         return None
     if not callable(given):
@@ -66,7 +66,7 @@ def answer(given: object) -> Callable[[BaseException], Any] | None:
 
 
 def takes_argument(function: Callable[..., object]) -> bool:
-    """Whether a function wants the error: it has a positional parameter without a default, or named `error`.
+    """Whether a function wants the error: by a positional parameter without a default, or named `error`.
 
     A class makes an answer of its own: `fallback=list`.
     """

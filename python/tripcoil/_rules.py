@@ -15,11 +15,14 @@ from ._native import Report, Rule
 Source: TypeAlias = (
     str | bytes | bytearray | os.PathLike[str] | Mapping[str, Any] | Rule | Iterable[Mapping[str, Any] | Rule]
 )
-"""Rules: JSON text, a path to it, one rule or a list of rules, as dicts of a document or as `Rule` objects."""
+"""Rules: JSON text, a path to it, one rule or a list of them, as dicts of a document or as `Rule`s."""
 
 
 def read_rules(source: Source) -> tuple[list[Rule], Report]:
-    """Read rules as `load_rules` does, and load nothing: the valid ones, and what is wrong with the others."""
+    """Read rules as `load_rules` does, and load nothing.
+
+    Returns the valid ones, and a report of what is wrong with the others.
+    """
     return _native.read_rules(native(source))
 
 

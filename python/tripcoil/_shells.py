@@ -1,4 +1,4 @@
-"""Guarded coroutine functions, generators and async generators: real ones, so that they are taken for such."""
+"""Guarded coroutine functions, generators and async generators: real ones, and so taken for such."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def answered(function: AnyFunction, answer: Any) -> Any:
 
 def is_kind(kind: Callable[[Any], bool], function: AnyFunction) -> bool:
     """Whether a function, or an object's way of being called, is of a kind."""
-    return kind(function) or kind(getattr(type(function), "__call__", None))
+    return kind(function) or kind(type(function).__call__)
 
 
 def generator(guard: Guard, function: AnyFunction) -> AnyFunction:
@@ -180,7 +180,7 @@ def async_generator(guard: Guard, function: AnyFunction) -> AnyFunction:
 
 
 async def _items(answer: Any) -> AsyncGenerator[Any, None]:
-    """The items of an answer: of an async iterable, of an iterable, or of what one of them is awaited from."""
+    """The items of an answer, which is an iterable or async iterable, or awaited to be one."""
     answer = await settled(answer)
     if isinstance(answer, AsyncIterable):
         async for item in answer:

@@ -1,0 +1,94 @@
+"""The ASGI middleware, under a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from conftest import boom, trip
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, StreamingResponse
+from starlette.routing import Route
+
+import tripcoil.asgi
+from tripcoil import CircuitOpenError, Guard, Mode, VirtualClock
+
+
+def served(app: Any, use: Callable[[httpx.AsyncClient], Awaitable[None]]) -> None:
+    """Run an application on a free port of this machine as long as it is used."""
+
+    async def main() -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none")
+        running = uvicorn.Server(config)
+        task = asyncio.create_task(running.serve([listener]))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+            await use(client)
+        running.should_exit = True
+        await task
+        listener.close()
+
+    asyncio.run(main())
+
+
+@pytest.fixture
+def app(guard: Guard) -> Starlette:
+    async def stock(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(guard.call(str, 5))
+
+    async def late(request: Request) -> StreamingResponse:
+        async def body() -> Any:
+            yield b"begun"
+            guard.call(boom)
+
+        return StreamingResponse(body())
+
+    app = Starlette(routes=[Route("/stock", stock), Route("/late", late)])
+    app.add_middleware(tripcoil.asgi.Middleware)
+    return app
+
+
+def test_a_blocked_request_is_answered_with_503(app: Starlette, guard: Guard, clock: VirtualClock) -> None:
+    async def use(client: httpx.AsyncClient) -> None:
+        response = await client.get("/stock")
+        assert (response.status_code, response.text) == (200, "5")
+        guard.resource.reset()
+        trip(guard)
+        clock.advance(0.7)
+        response = await client.get("/stock")
+        assert (response.status_code, response.headers["retry-after"]) == (503, "2")
+        assert response.text == "Service Unavailable"
+        guard.resource.set_mode(Mode.FORCED_OPEN)
+        response = await client.get("/stock")
+        assert response.status_code == 503
+        assert "retry-after" not in response.headers
+
+    served(app, use)
+
+
+def test_a_response_that_has_begun_is_left_alone(app: Starlette, guard: Guard) -> None:
+    trip(guard)
+
+    async def use(client: httpx.AsyncClient) -> None:
+        with pytest.raises(httpx.RemoteProtocolError):
+            await client.get("/late")
+
+    served(app, use)
+
+
+@pytest.mark.parametrize("kind", ["lifespan", "websocket"])
+def test_other_scopes_pass(kind: str, guard: Guard) -> None:
+    trip(guard)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        guard.call(boom)
+
+    with pytest.raises(CircuitOpenError):
+        asyncio.run(tripcoil.asgi.Middleware(app)({"type": kind}, boom, boom))

@@ -1,0 +1,124 @@
+"""A guarded adapter for requests. Needs the extra `tripcoil[requests]`.
+
+    session = requests.Session()
+    adapter = tripcoil.requests.Adapter(strategy="error_ratio", threshold=0.5, retry_timeout=10)
+    session.mount("https://", adapter)
+
+Each host has a breaker of its own. Answers of 500 and above and transport errors are bad, other answers
+good. A call lasts until its body has been read or closed, so a body that breaks off is bad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import requests
+import requests.adapters
+import requests.exceptions
+
+from . import _adapter
+
+if TYPE_CHECKING:
+    from . import Entry, Registry
+
+__all__ = ["Adapter", "host"]
+
+
+def host(request: requests.PreparedRequest) -> str:
+    """The name of a request's resource: its host, with the port if that is not the scheme's own."""
+    url = urlsplit(str(request.url))
+    default = {"http": 80, "https": 443}.get(url.scheme)
+    return _adapter.host_and_port(url.hostname, None if url.port == default else url.port)
+
+
+def _is_failure(response: requests.Response) -> bool:
+    return response.status_code >= _adapter.SERVER_ERRORS
+
+
+class Adapter(requests.adapters.HTTPAdapter):
+    """Guards the requests of a session that it is mounted on.
+
+    The first four options are those of `requests.adapters.HTTPAdapter`; `name` gives a request's resource.
+    Further ones are those of `tripcoil.breaker`: a rule that each host gets, and what counts as a failure. A
+    blocked request raises `CircuitOpenError`.
+    """
+
+    def __init__(
+        self,
+        pool_connections: int = requests.adapters.DEFAULT_POOLSIZE,
+        pool_maxsize: int = requests.adapters.DEFAULT_POOLSIZE,
+        max_retries: Any = requests.adapters.DEFAULT_RETRIES,
+        pool_block: bool = requests.adapters.DEFAULT_POOLBLOCK,
+        *,
+        registry: Registry | None = None,
+        name: Callable[[requests.PreparedRequest], str] = host,
+        **options: Any,
+    ) -> None:
+        # These are the caller's own mistakes.
+        ours = (requests.exceptions.InvalidURL, requests.exceptions.InvalidHeader)
+        options = {"ignore": ours, "is_failure": _is_failure, **options}
+        self._guard = _adapter.guard(registry, name, options)
+        super().__init__(pool_connections, pool_maxsize, max_retries, pool_block)
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+        entry = self._guard.enter(request)
+        try:
+            response = super().send(request, *args, **kwargs)
+        except BaseException as error:
+            entry.raised(error)
+            raise
+        response.raw = _Body(response.raw, response, entry)
+        return response
+
+
+class _Body:
+    """The raw body of a response, which ends its entry when it is read or closed."""
+
+    def __init__(self, raw: Any, response: requests.Response, entry: Entry) -> None:
+        self._raw = raw
+        self._response = response
+        self._entry = entry
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._raw, name)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._guarded(iter(self._raw))
+
+    def stream(self, *args: Any, **kwargs: Any) -> Iterator[bytes]:
+        return self._guarded(self._raw.stream(*args, **kwargs))
+
+    def read(self, amt: int | None = None, *args: Any, **kwargs: Any) -> bytes:
+        try:
+            data: bytes = self._raw.read(amt, *args, **kwargs)
+        except BaseException as error:
+            self._entry.raised(error)
+            raise
+        if amt is None or (amt > 0 and not data):
+            self._entry.returned(self._response)
+        return data
+
+    def close(self) -> None:
+        try:
+            self._raw.close()
+        finally:
+            self._entry.returned(self._response)
+
+    def release_conn(self) -> None:
+        try:
+            self._raw.release_conn()
+        finally:
+            self._entry.returned(self._response)
+
+    def _guarded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from chunks
+        except GeneratorExit:
+            # Nobody wants the rest; what it counts as is known when the body is closed.
+            raise
+        except BaseException as error:
+            self._entry.raised(error)
+            raise
+        self._entry.returned(self._response)
