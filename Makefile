@@ -2,9 +2,10 @@
 .DEFAULT_GOAL := help
 VECTORS ?= tests/vectors
 PREFIX ?= /usr/local
-CHECKS := repo arrows lint rust docs readme loom no_std cli c fuzz
+WHEELS ?= $(or $(CARGO_TARGET_DIR),target)/wheels
+CHECKS := repo arrows lint rust docs readme loom no_std cli c fuzz python
 
-.PHONY: help demo test conformance bench install fmt $(CHECKS)
+.PHONY: help demo test conformance bench install wheels fmt $(CHECKS)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z_]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -24,6 +25,9 @@ bench: ## all benches, C beside Rust among them
 
 install: ## the C library, its headers, pkg-config and CMake files, below PREFIX (default /usr/local)
 	@bindings/c/install.sh "$(PREFIX)"
+
+wheels: ## the Python package's wheel and sdist, checked, in WHEELS (default target/wheels)
+	@python/wheels.sh "$(WHEELS)"
 
 fmt: ## formats all Rust code
 	cargo fmt --all

@@ -19,7 +19,7 @@ CHECKERS = {
 def check(checker: str, name: str) -> tuple[int, str]:
     """A checker's exit status and what it says of a file."""
     command = [*CHECKERS[checker], str(HERE / "typing" / name)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, cwd=HERE, check=False)
     return result.returncode, result.stdout + result.stderr
 
 
@@ -41,6 +41,6 @@ def test_wrong_uses_are_refused(checker: str) -> None:
 
 def test_the_stub_is_that_of_the_module() -> None:
     command = [sys.executable, "-m", "mypy.stubtest", "tripcoil._native"]
-    command += ["--allowlist", "tests/typing/stubtest-allowed.txt", "--concise"]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=HERE.parent, check=False)
+    command += ["--allowlist", "typing/stubtest-allowed.txt", "--concise"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=HERE, check=False)
     assert result.returncode == 0, result.stdout + result.stderr

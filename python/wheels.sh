@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Builds the wheel and the sdist, and checks them: wheels.sh OUT [CARGO-PROFILE]
+# One wheel serves all Pythons from 3.10 on (abi3). On Linux, zig links it against an old glibc, so that it
+# is a manylinux2014 wheel. The tools are those of requirements-dev.txt; $PYTHON is an interpreter that has them.
+set -euo pipefail
+[ $# -ge 1 ] || { echo "usage: wheels.sh OUT [CARGO-PROFILE]" >&2; exit 2; }
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+profile=${2:-release}
+cd "$(dirname "$0")"
+python=${PYTHON:-python3}
+
+# Licences are part of both, and lie at the top of the repository.
+cp ../LICENSE-MIT ../LICENSE-APACHE .
+trap 'rm -f LICENSE-MIT LICENSE-APACHE' EXIT
+
+rm -f "$out"/tripcoil-*
+linux=()
+[ "$(uname -s)" != Linux ] || linux=(--zig --compatibility manylinux2014)
+"$python" -m maturin build --quiet --profile "$profile" --out "$out" "${linux[@]}"
+"$python" -m maturin sdist --out "$out"
+
+"$python" -m twine check --strict "$out"/*
+"$python" -m abi3audit --strict --assume-minimum-abi3 3.10 "$out"/*.whl
+if [ "$(uname -s)" = Linux ]; then
+    "$python" -m auditwheel show "$out"/*.whl | tee "$out/auditwheel.txt"
+    grep -q 'manylinux_2_17' "$out/auditwheel.txt" || { echo "wheels: not a manylinux2014 wheel"; exit 1; }
+    rm "$out/auditwheel.txt"
+fi
+ls -l "$out"
