@@ -14,7 +14,10 @@ pub(crate) struct Language {
 }
 
 /// The place to register another one. `demo/clients/README.md` says what its script must do.
-pub(crate) const LANGUAGES: &[Language] = &[Language { name: "C", script: "demo/clients/c" }];
+pub(crate) const LANGUAGES: &[Language] = &[
+    Language { name: "C", script: "demo/clients/c" },
+    Language { name: "Python", script: "demo/clients/python" },
+];
 
 impl Language {
     /// Builds the program. The answer, where something is missing here: how to get it.
