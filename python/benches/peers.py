@@ -2,12 +2,15 @@
 
     python python/benches/peers.py [--quick]
 
-Each cell is the fastest of many short rounds, in ns for a call, and how much slower that is than Tripcoil. The
-rounds of all libraries take turns, so that whatever else the machine does hits all alike. `closed`: a function
-that does nothing; `blocked`: the error of an open breaker, caught; `failing`: the function's own error, caught.
-The first row is the function alone.
+Each cell is the fastest of many short rounds, in ns for a call, and its ratio to that of Tripcoil. The rounds
+of all libraries take turns, so that whatever else the machine does hits all alike.
 
-The peers count errors in a row, as none of them has a window; Tripcoil judges a ratio over ten buckets.
+- `closed`: a function that does nothing.
+- `blocked`: the error of an open breaker, caught.
+- `failing`: the function's own error, caught.
+
+The first row is the function alone. The peers count errors in a row, as none of them has a window; Tripcoil
+judges a ratio over ten buckets.
 """
 
 from __future__ import annotations
@@ -112,7 +115,7 @@ CASES = ("closed", "blocked", "failing")
 
 def catching(function: Function) -> Function:
     def call() -> None:
-        try:
+        try:  # noqa: SIM105
             function()
         except Exception:
             pass
@@ -122,7 +125,7 @@ def catching(function: Function) -> Function:
 
 def catching_later(function: Callable[[], Awaitable[Any]]) -> Function:
     async def call() -> None:
-        try:
+        try:  # noqa: SIM105
             await function()
         except Exception:
             pass
@@ -183,17 +186,13 @@ def timed_by_two(call: Function, calls: int) -> float:
 Results = dict[str, dict[str, float]]
 
 
-def best(old: float, new: float) -> float:
-    return min(old, new)
-
-
 def measure_plain(rounds: int, timing: Callable[[Function, int], float], calls: int) -> Results:
     cases = {name: {case: plain_case(make, case) for case in CASES} for name, make in PLAIN.items()}
     results: Results = {name: dict.fromkeys(CASES, float("inf")) for name in cases}
     for _ in range(rounds):
         for name, of_case in cases.items():
             for case, call in of_case.items():
-                results[name][case] = best(results[name][case], timing(call, calls))
+                results[name][case] = min(results[name][case], timing(call, calls))
     return results
 
 
@@ -203,7 +202,7 @@ async def measure_later(rounds: int, calls: int) -> Results:
     for _ in range(rounds):
         for name, of_case in cases.items():
             for case, call in of_case.items():
-                results[name][case] = best(results[name][case], await timed_later(call, calls))
+                results[name][case] = min(results[name][case], await timed_later(call, calls))
     return results
 
 
@@ -218,7 +217,7 @@ def show(title: str, results: Results) -> None:
         for case in CASES:
             # A function without a breaker is never blocked.
             there = not (name == "no breaker" and case == "blocked")
-            cells.append(f"{row[case]:.0f} | {row[case] / ours[case]:.2f}" if there else "– | –")
+            cells.append(f"{row[case]:.0f} | {row[case] / ours[case]:.2f}" if there else "- | -")
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
