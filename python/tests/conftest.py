@@ -78,3 +78,12 @@ def is_blocked(call: Callable[[], object]) -> bool:
     except CircuitOpenError:
         return True
     return False
+
+
+def raising(error: BaseException) -> Any:
+    raise error
+
+
+def make(registry: Registry, **options: Any) -> tuple[Guard, Resource]:
+    guard = registry.breaker("made", **R0, **options)
+    return guard, guard.resource

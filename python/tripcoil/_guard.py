@@ -94,7 +94,13 @@ class Guard(_native.Guard):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._leave().__exit__(kind, error, traceback)
+        block = _blocks.get()
+        if block is not None and block[0] is self:
+            entry = block[1]
+            _blocks.set(block[2])
+        else:
+            entry = self._leave()
+        entry.__exit__(kind, error, traceback)
 
     async def __aenter__(self) -> Entry:
         return self.__enter__()
@@ -108,7 +114,7 @@ class Guard(_native.Guard):
         self.__exit__(kind, error, traceback)
 
     def _leave(self) -> Entry:
-        """The entry of the innermost open block of this guard, which is open no more."""
+        """The entry of this guard's innermost open block, which has others within it, and is open no more."""
         inner: list[_Blocks] = []
         block = _blocks.get()
         while block is not None and block[0] is not self:
