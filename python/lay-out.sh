@@ -19,7 +19,8 @@ rm -f "$out"/*.py "$out"/_native.*
 cp python/tripcoil/*.py "$out"
 case $(uname -s) in
     Darwin) library=lib_native.dylib ;;
-    *) library=lib_native.so ;;
+    Linux) library=lib_native.so ;;
+    *) echo "lay-out.sh: there is no recipe for this system" >&2 && exit 1 ;;
 esac
 # Not over the old one: a process may have it mapped.
 cp "$built/$library" "$out/_native.abi3.so"

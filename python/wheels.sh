@@ -17,7 +17,7 @@ trap 'rm -f LICENSE-MIT LICENSE-APACHE' EXIT
 rm -f "$out"/tripcoil-*
 linux=()
 [ "$(uname -s)" != Linux ] || linux=(--zig --compatibility manylinux2014)
-"$python" -m maturin build --quiet --profile "$profile" --out "$out" "${linux[@]}"
+"$python" -m maturin build --quiet --profile "$profile" --out "$out" ${linux[@]+"${linux[@]}"}
 "$python" -m maturin sdist --out "$out"
 
 "$python" -m twine check --strict "$out"/*

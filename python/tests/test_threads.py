@@ -118,3 +118,29 @@ def test_entries_of_threads_and_tasks_end_anywhere(guard: Guard, stock: Resource
 
     asyncio.run(main())
     assert totals(stock).good == 100
+
+
+def test_an_observer_that_waits_delays_its_own_thread_s_call_only(
+    registry: Registry, guard: Guard, stock: Resource
+) -> None:
+    waiting, go_on = threading.Event(), threading.Event()
+    told: list[State] = []
+
+    def wait(change: Change) -> None:
+        told.append(change.to_state)
+        waiting.set()
+        go_on.wait(30)
+
+    registry.observe(wait)
+    with ThreadPoolExecutor(1) as pool:
+        tripping = pool.submit(trip, guard)
+        assert waiting.wait(30)
+        assert is_blocked(lambda: guard.call(int))
+        stock.reset()
+        assert guard.call(int) == 0
+        assert not tripping.done()
+        assert told == [State.OPEN], "the next change waits for its turn"
+        go_on.set()
+        with contextlib.suppress(AssertionError):
+            tripping.result()
+    assert told == [State.OPEN, State.CLOSED]
