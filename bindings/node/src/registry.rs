@@ -1,0 +1,309 @@
+//! Registries: names to resources, rules to breakers.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use napi::bindgen_prelude::{Either, Function, Uint8Array};
+use napi::{Env, Error, Result, Status};
+use napi_derive::napi;
+use tripcoil::{Document, Faults, Outcome, OwnedEntry, Registry, Scope};
+
+use crate::change::Change;
+use crate::clock::NativeClock;
+use crate::entries::{Entries, NO_ENTRY};
+use crate::names;
+use crate::observer::{Inbox, Observer};
+use crate::report::{Fault, Ignored, Loaded, into_all};
+use crate::resource::{NativeResource, Reason, Rejections, token};
+use crate::rule::{Rule, RuleOptions, build_all};
+use crate::time::{count, millis};
+
+/// The text of a document: a string, or its bytes in UTF-8.
+type Text = Either<String, Uint8Array>;
+
+fn bytes(text: &Text) -> &[u8] {
+    match text {
+        Either::A(text) => text.as_bytes(),
+        Either::B(bytes) => bytes,
+    }
+}
+
+/// An environment's handle of a registry.
+#[napi]
+pub struct NativeRegistry {
+    registry: Registry,
+    inbox: Arc<Inbox>,
+    observer: Option<Observer>,
+    desk: Rc<Desk>,
+}
+
+/// Calls on resources by their names.
+struct Desk {
+    registry: Registry,
+    inbox: Arc<Inbox>,
+    entries: RefCell<Entries<OwnedEntry>>,
+    rejections: Rejections,
+}
+
+/// As those of a resource, for calls that name it.
+#[napi(object, object_from_js = false)]
+pub struct NamedDoors<'env> {
+    /// Begins a call on the resource of a name.
+    pub enter: Function<'env, String, i32>,
+    /// Ends a call.
+    pub exit: Function<'env, i32, bool>,
+    /// How long, in ms, the last call that was blocked has to wait.
+    pub retry_after: Function<'env, (), f64>,
+}
+
+/// What a document holds.
+#[napi(object, object_from_js = false)]
+pub(crate) struct ReadRules {
+    /// The valid rules.
+    pub rules: Vec<Rule>,
+    /// The valid rules, normalised, in Sentinel's fields: a list in JSON.
+    pub json: String,
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+    /// What is ignored.
+    pub warnings: Vec<Ignored>,
+}
+
+/// Reads a document of ordinary rules, and loads nothing.
+#[napi(catch_unwind)]
+pub(crate) fn read_rules(text: Text) -> ReadRules {
+    let Document { rules, faults, warnings, .. } = Document::parse(bytes(&text), Scope::Ordinary);
+    let json: Vec<String> = rules.iter().map(|rule| rule.to_json()).collect();
+    ReadRules {
+        rules: rules.iter().map(Rule::from).collect(),
+        json: format!("[{}]", json.join(",")),
+        faults: into_all(faults),
+        warnings: into_all(warnings),
+    }
+}
+
+impl Desk {
+    fn enter(&self, name: &str) -> Result<i32> {
+        let resource = self.registry.resource(name).map_err(invalid_name)?;
+        match resource.enter_owned() {
+            Ok(entry) => {
+                // Dropped where there are too many, it is a call without outcome.
+                let number = self.entries.borrow_mut().add(entry).unwrap_or(NO_ENTRY);
+                Ok(token::of(number, self.inbox.is_filled()))
+            }
+            Err(blocked) => Ok(self.rejections.note(blocked)),
+        }
+    }
+
+    fn exit(&self, token: i32) -> bool {
+        let entry = self.entries.borrow_mut().take(token::entry(token));
+        // It is taken once, so this is its first end.
+        let _ = entry.map(|entry| entry.end(names::outcome(token)));
+        self.inbox.is_filled()
+    }
+}
+
+fn invalid_name(error: tripcoil::NameError) -> Error {
+    Error::new(Status::InvalidArg, error.to_string())
+}
+
+impl NativeRegistry {
+    fn of(registry: Registry) -> Self {
+        let inbox = Arc::new(Inbox::default());
+        let desk = Rc::new(Desk {
+            registry: registry.clone(),
+            inbox: Arc::clone(&inbox),
+            entries: RefCell::new(Entries::new()),
+            rejections: Rejections::default(),
+        });
+        Self { registry, inbox, observer: None, desk }
+    }
+}
+
+#[napi]
+impl NativeRegistry {
+    /// A registry of its own. 0 resources: no limit.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(clock: Option<&NativeClock>, max_resources: u32) -> Self {
+        let mut builder = Registry::builder();
+        if let Some(clock) = clock {
+            builder = builder.clock(clock.0.clone());
+        }
+        if max_resources > 0 {
+            builder = builder.max_resources(max_resources as usize);
+        }
+        Self::of(builder.build())
+    }
+
+    /// A handle of the registry that the process shares, all its threads included.
+    #[napi(factory, catch_unwind)]
+    pub fn global() -> Self {
+        Self::of(Registry::global().clone())
+    }
+
+    /// The resource of a name.
+    #[napi(catch_unwind)]
+    pub fn resource(&self, name: String) -> Result<NativeResource> {
+        let resource = self.registry.resource(&name).map_err(invalid_name)?;
+        Ok(NativeResource::new(resource, Arc::clone(&self.inbox)))
+    }
+
+    /// The functions through which calls by name go.
+    #[napi(catch_unwind)]
+    pub fn doors<'env>(&self, env: &'env Env) -> Result<NamedDoors<'env>> {
+        let desk = || Rc::clone(&self.desk);
+        let (entering, exiting, asking) = (desk(), desk(), desk());
+        Ok(NamedDoors {
+            enter: env
+                .create_function_from_closure("enter", move |call| entering.enter(&call.get::<String>(0)?))?,
+            exit: env.create_function_from_closure("exit", move |call| Ok(exiting.exit(call.get(0)?)))?,
+            retry_after: env
+                .create_function_from_closure("retryAfter", move |_| Ok(asking.rejections.retry_after()))?,
+        })
+    }
+
+    /// Why the last call by name that was blocked was blocked.
+    #[napi(catch_unwind)]
+    pub fn reason(&self) -> Option<Reason> {
+        self.desk.rejections.reason()
+    }
+
+    /// Replaces all exact and regex rules.
+    #[napi(catch_unwind)]
+    pub fn load(&self, text: Text, lenient: bool) -> Loaded {
+        match lenient {
+            true => self.registry.load_json_lenient(bytes(&text)).into(),
+            false => self.registry.load_json(bytes(&text)).into(),
+        }
+    }
+
+    /// Replaces one resource's exact rules.
+    #[napi(catch_unwind)]
+    pub fn load_resource(&self, name: String, text: Text) -> Loaded {
+        self.registry.load_resource_json(&name, bytes(&text)).into()
+    }
+
+    /// Replaces the default rules.
+    #[napi(catch_unwind)]
+    pub fn load_defaults(&self, text: Text) -> Loaded {
+        self.registry.load_defaults_json(bytes(&text)).into()
+    }
+
+    /// Chooses the check of an older release, and replaces its rules.
+    #[napi(catch_unwind)]
+    pub fn load_legacy(&self, release: String, text: Text) -> Result<Loaded> {
+        let known = names::release(&release);
+        let release =
+            known.ok_or_else(|| Error::new(Status::InvalidArg, format!("no release {release:?}")))?;
+        Ok(self.registry.load_legacy(release, bytes(&text)).into())
+    }
+
+    /// As `load`, `load_resource` (with a name), and `load_defaults` (with `*`), from objects. Where
+    /// JavaScript has found faults already, `apply` is false, and only the others are looked for.
+    #[napi(catch_unwind)]
+    pub fn load_rules(
+        &self,
+        #[napi(ts_arg_type = "'ordinary' | 'resource' | 'defaults'")] scope: String,
+        name: String,
+        rules: Vec<RuleOptions>,
+        apply: bool,
+    ) -> Loaded {
+        type Load = fn(&Registry, &str, Vec<tripcoil::Rule>) -> std::result::Result<tripcoil::Report, Faults>;
+        let (scope, load): (Scope<'_>, Load) = match scope.as_str() {
+            "resource" => {
+                (Scope::Resource(&name), |registry, name, rules| registry.load_resource_rules(name, rules))
+            }
+            "defaults" => (Scope::Defaults, |registry, _, rules| registry.load_defaults(rules)),
+            _ => (Scope::Ordinary, |registry, _, rules| registry.load_rules(rules)),
+        };
+        match build_all(&rules, scope) {
+            Ok(rules) if apply => load(&self.registry, &name, rules).into(),
+            Ok(_) => Loaded::refused(Vec::new()),
+            Err(faults) => Loaded::refused(faults),
+        }
+    }
+
+    /// Takes names out of the default rules' guard.
+    #[napi(catch_unwind)]
+    pub fn exclude(&self, names: Vec<String>) {
+        self.registry.exclude(names);
+    }
+
+    /// Puts names back.
+    #[napi(catch_unwind)]
+    pub fn include(&self, names: Vec<String>) {
+        self.registry.include(names);
+    }
+
+    /// The names that default rules do not guard.
+    #[napi(catch_unwind)]
+    pub fn excluded(&self) -> Vec<String> {
+        self.registry.excluded()
+    }
+
+    /// All rules that are loaded.
+    #[napi(catch_unwind)]
+    pub fn rules(&self) -> Vec<Rule> {
+        self.registry.rules().iter().map(|rule| Rule::from(&**rule)).collect()
+    }
+
+    /// The names of all known resources, sorted.
+    #[napi(catch_unwind)]
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.registry.resources().iter().map(|resource| resource.name().to_owned()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// How many resources are known.
+    #[napi(catch_unwind)]
+    pub fn size(&self) -> f64 {
+        self.registry.len() as f64
+    }
+
+    /// Calls that a bounded registry admitted unguarded.
+    #[napi(catch_unwind)]
+    pub fn unguarded_calls(&self) -> f64 {
+        count(self.registry.unguarded_calls())
+    }
+
+    /// The time on the registry's clock in ms.
+    #[napi(catch_unwind)]
+    pub fn now(&self) -> f64 {
+        millis(self.registry.now())
+    }
+
+    /// Begins to note changes, or ends that (without `wake`). `wake` is called when another thread has
+    /// made some.
+    #[napi(catch_unwind)]
+    pub fn observe(&mut self, wake: Option<Function<'_, (), ()>>) -> Result<()> {
+        self.observer = match wake {
+            Some(wake) => Some(Observer::new(&self.registry, &self.inbox, &wake)?),
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// The next change that waits.
+    #[napi(catch_unwind)]
+    pub fn next_change(&self) -> Option<Change> {
+        self.inbox.take().as_ref().map(Change::from)
+    }
+
+    /// How many changes were lost because nobody took them.
+    #[napi(catch_unwind)]
+    pub fn lost_changes(&self) -> f64 {
+        count(self.inbox.lost())
+    }
+}
+
+/// Entries that nobody has ended take their places along.
+impl Drop for Desk {
+    fn drop(&mut self) {
+        for entry in self.entries.get_mut().drain() {
+            let _ = entry.end(Outcome::Cancelled);
+        }
+    }
+}

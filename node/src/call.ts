@@ -1,0 +1,195 @@
+/** A guarded call with all that can be wanted of it: time-outs, signals, fallbacks, streams. */
+import { isBlocked, TimeoutError } from './errors'
+import { BAD, CANCELLED, CHANGED, GOOD, type Outcome } from './gate'
+import type { Policy } from './policy'
+import { endOf, type Ending } from './stream'
+import { storage, type Traced } from './trace'
+
+type Fn = (...args: any[]) => unknown
+
+/** How a call went, for those who count: what `Breaker` makes its events of. They do not throw. */
+export interface Events {
+  success(value: unknown): void
+  failure(error: unknown): void
+  timeout(error: unknown): void
+  reject(error: unknown): void
+  fallback(value: unknown): void
+}
+
+/** Calls `fn` if it is admitted. Never throws: whatever goes wrong is a rejection. */
+export function call(policy: Policy, fn: Fn, self: unknown, args: unknown[], events?: Events): Promise<unknown> {
+  // What throws in here rejects.
+  return new Promise((resolve, reject) => {
+    const signal = policy.callerSignal(args)
+    if (signal?.aborted) return reject(signal.reason)
+    new Call(policy, fn, self, args, signal, events, resolve, reject).begin()
+  })
+}
+
+/** One call. It ends once: by its function, its time-out, or its caller. */
+class Call {
+  readonly #policy: Policy
+  readonly #fn: Fn
+  readonly #self: unknown
+  readonly #args: unknown[]
+  /** The caller's. */
+  readonly #signal: AbortSignal | undefined
+  readonly #events: Events | undefined
+  readonly #resolve: (value: unknown) => void
+  readonly #reject: (error: unknown) => void
+  readonly #resource: string
+  /** Of the signal that the function is given. */
+  #controller: AbortController | undefined
+  #traced: Traced | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #token = 0
+  #hasEnded = false
+
+  constructor(
+    policy: Policy,
+    fn: Fn,
+    self: unknown,
+    args: unknown[],
+    signal: AbortSignal | undefined,
+    events: Events | undefined,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#policy = policy
+    this.#fn = fn
+    this.#self = self
+    this.#args = args
+    this.#signal = signal
+    this.#events = events
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#resource = policy.resourceOf(self, args)
+  }
+
+  begin(): void {
+    const { gate, onBlocked, fallback } = this.#policy
+    this.#token = this.#policy.enter(this.#resource)
+    if (this.#token < 0) {
+      const error = gate.blocked(this.#token, this.#resource)
+      this.#events?.reject(error)
+      return this.#recover(error, onBlocked ?? fallback)
+    }
+    if (this.#token & CHANGED) gate.hub.drain()
+    this.#watch()
+    let result: unknown
+    try {
+      result = this.#run()
+    } catch (error) {
+      return this.#rejected(error)
+    }
+    // Adopts thenables of whatever kind; a promise's own constructor may throw.
+    new Promise((resolve) => resolve(result)).then(this.#fulfilled, this.#rejected)
+  }
+
+  /** Minds the time, and the caller. */
+  #watch(): void {
+    const { timeout, signalAt, trace } = this.#policy
+    if (signalAt !== undefined) this.#controller = new AbortController()
+    if (trace) this.#traced = { policy: this.#policy, isBad: false }
+    this.#signal?.addEventListener('abort', this.#aborted)
+    if (timeout === undefined) return
+    // Looked up now, so that fake timers take its place; and it keeps no event loop alive.
+    this.#timer = setTimeout(this.#timedOut, timeout)
+    this.#timer.unref?.()
+  }
+
+  #run(): unknown {
+    const args = this.#controller === undefined ? this.#args : this.#withSignal(this.#controller.signal)
+    const run = (): unknown => this.#fn.apply(this.#self, args)
+    return this.#traced === undefined ? run() : storage.run(this.#traced, run)
+  }
+
+  #withSignal(signal: AbortSignal): unknown[] {
+    const at = this.#policy.signalAt!
+    const args = [...this.#args]
+    while (args.length < at) args.push(undefined)
+    args[at] = { ...(args[at] as object | undefined), signal }
+    return args
+  }
+
+  /** Ends the call; false where it has ended already. */
+  #end(outcome: Outcome): boolean {
+    if (this.#hasEnded) return false
+    this.#hasEnded = true
+    clearTimeout(this.#timer)
+    this.#signal?.removeEventListener('abort', this.#aborted)
+    const isBad = outcome === GOOD && this.#traced?.isBad
+    this.#policy.gate.exit(this.#token, isBad ? BAD : outcome)
+    return true
+  }
+
+  readonly #aborted = (): void => {
+    const { reason } = this.#signal!
+    if (!this.#end(CANCELLED)) return
+    this.#reject(reason)
+    this.#controller?.abort(reason)
+  }
+
+  readonly #timedOut = (): void => {
+    if (!this.#end(BAD)) return
+    const error = new TimeoutError(this.#resource, this.#policy.timeout!)
+    this.#events?.timeout(error)
+    this.#events?.failure(error)
+    this.#recover(error, this.#policy.fallback)
+    this.#controller?.abort(error)
+  }
+
+  readonly #fulfilled = (value: unknown): void => {
+    if (this.#hasEnded) return
+    const outcome = this.#judged(() => this.#policy.ofResult(value))
+    if (outcome === undefined) return
+    const streamed = this.#policy.stream && outcome === GOOD ? endOf(value, this.#streamed) : undefined
+    if (streamed === undefined) this.#end(outcome)
+    else clearTimeout(this.#timer)
+    this.#events?.success(value)
+    this.#resolve(streamed ?? value)
+  }
+
+  readonly #rejected = (error: unknown): void => {
+    if (this.#hasEnded) return
+    const outcome = this.#judged(() => this.#policy.ofError(error))
+    if (outcome === undefined) return
+    this.#end(outcome)
+    if (outcome === BAD) this.#events?.failure(error)
+    this.#recover(error, outcome === BAD || isBlocked(error) ? this.#policy.fallback : undefined)
+  }
+
+  /** How a stream that the call has come to has ended. */
+  readonly #streamed = (ending: Ending): void => {
+    if (!('error' in ending)) return void this.#end(ending.outcome)
+    try {
+      this.#end(this.#policy.ofError(ending.error))
+    } catch {
+      // Whoever reads the stream has its error, and nobody waits for this one.
+      this.#end(BAD)
+    }
+  }
+
+  /** An outcome; none where judging failed, and the call with it. */
+  #judged(judge: () => Outcome): Outcome | undefined {
+    try {
+      return judge()
+    } catch (failure) {
+      this.#end(BAD)
+      this.#reject(failure)
+      return undefined
+    }
+  }
+
+  /** Resolves with what the user has instead of a result, or rejects. */
+  #recover(error: any, instead: ((error: any, ...args: any[]) => unknown) | undefined): void {
+    if (instead === undefined) return this.#reject(error)
+    try {
+      const value = instead.call(this.#self, error, ...this.#args)
+      this.#events?.fallback(value)
+      this.#resolve(value)
+    } catch (failure) {
+      this.#reject(failure)
+    }
+  }
+}

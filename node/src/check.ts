@@ -1,0 +1,79 @@
+/** Checks of arguments: each error names what is wrong, and what is allowed. */
+
+/** A value for a message: short, on one line. */
+export function shown(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}… (${value.length} characters)` : JSON.stringify(value)
+    case 'bigint':
+      return `${value}n`
+    case 'function':
+      return 'a function'
+    case 'symbol':
+      return 'a symbol'
+    case 'object':
+      if (value === null) return 'null'
+      return Array.isArray(value) ? 'an array' : 'an object'
+    default:
+      return Object.is(value, -0) ? '0' : String(value)
+  }
+}
+
+export function invalid(name: string, value: unknown, allowed: string): TypeError {
+  const found = value === undefined ? 'missing' : `${shown(value)} is not allowed`
+  return Object.assign(new TypeError(`${name}: ${found}; it must be ${allowed}`), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+/** Checks that there is an object with options, and none that nobody knows. */
+export function checkOptions(what: string, options: unknown, known: ReadonlySet<string>): void {
+  if (typeof options !== 'object' || options === null) throw invalid(what, options, 'an object')
+  for (const name of Object.keys(options)) {
+    if (!known.has(name)) throw unknownOption(name, known)
+  }
+}
+
+function unknownOption(name: string, known: ReadonlySet<string>): TypeError {
+  const message = `${shown(name)} is not an option; there are ${[...known].join(', ')}`
+  return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+export function checkFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') throw invalid(name, value, 'a function')
+}
+
+export function checkBoolean(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') throw invalid(name, value, 'true or false')
+}
+
+export function checkSignal(name: string, value: unknown): void {
+  if (value === undefined || value === null) return
+  if (!isSignal(value)) throw invalid(name, value, 'an AbortSignal')
+}
+
+/** Of whatever realm, or a polyfill's. */
+function isSignal(value: unknown): value is AbortSignal {
+  return (
+    typeof value === 'object' && 'aborted' in value! && typeof (value as AbortSignal).addEventListener === 'function'
+  )
+}
+
+/** A time in ms: from `min`, and so short that a timer can wait for it. */
+export function checkMillis(name: string, value: unknown, min: number): void {
+  if (value === undefined) return
+  const isTime = typeof value === 'number' && Number.isFinite(value) && value >= min && value <= LONGEST
+  if (!isTime) throw invalid(name, value, `a number of milliseconds from ${min} to ${LONGEST}`)
+}
+
+/** What `setTimeout` can wait for. */
+const LONGEST = 2 ** 31 - 1
+
+/** Checks that a string is UTF-16 that UTF-8 can say, and gives it. */
+export function checkName(name: string, value: unknown): string {
+  if (typeof value === 'string' && value.isWellFormed() && isName(value)) return value
+  throw invalid(name, value, 'a string of 1 to 1024 bytes of UTF-8, not blank, without NUL characters')
+}
+
+/** The native part has the last word; this only keeps its errors to what nobody can cause. */
+function isName(value: string): boolean {
+  return value.length <= 1024 && Buffer.byteLength(value) <= 1024 && !value.includes('\0') && /\P{White_Space}/u.test(value)
+}

@@ -1,0 +1,205 @@
+/** `breaker(fn, options)`: a function that guards another one. */
+import { call } from './call'
+import { checkName, checkOptions, invalid } from './check'
+import { CANCELLED, CHANGED, GOOD, type Outcome } from './gate'
+import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
+import { Registry } from './registry'
+import type { Resource } from './resource'
+import { RULE_FIELDS, type RuleFields } from './rule'
+
+type AnyFunction = (this: any, ...args: any[]) => any
+
+/** Options of `breaker` and `Breaker`: those of calls, and those of a rule, if it brings its own. */
+export type BreakerOptions<A extends readonly unknown[] = any[], T = any, B = unknown, F = unknown> = CallOptions<A, T, B, F> &
+  (RuleFields | { [Field in keyof RuleFields]?: never }) & {
+    /**
+     * The resource's name, or a function that tells it from a call's arguments. Without one, the function has a
+     * registry of its own, which goes when it does; then there must be a rule.
+     */
+    resource?: string | ((...args: A) => string) | undefined
+    /** Where the resource is. Default: `Registry.global`, which all threads share. */
+    registry?: Registry | undefined
+  }
+
+/** What a guarded function gives: a promise, or the same async generator. */
+export type GuardedResult<T, B, F> = T extends AsyncGenerator ? T : Promise<Awaited<T> | Awaited<B> | Awaited<F>>
+
+/** A guarded function: called as the one that it guards. Where that is async already, its type is the same. */
+export type Guarded<Fn extends AnyFunction, B = never, F = never> = ([B, F] extends [never, never]
+  ? ReturnType<Fn> extends Promise<unknown> | AsyncGenerator
+    ? Fn
+    : (this: ThisParameterType<Fn>, ...args: Parameters<Fn>) => GuardedResult<ReturnType<Fn>, B, F>
+  : (this: ThisParameterType<Fn>, ...args: Parameters<Fn>) => GuardedResult<ReturnType<Fn>, B, F>) & {
+  /** The resource, unless its name depends on the call. */
+  readonly resource: Resource | undefined
+  readonly registry: Registry
+}
+
+/**
+ * Guards a function: the result is called with the same arguments and `this`, and rejects with a `CircuitOpenError`
+ * where a breaker rejects the call. It never throws: what a sync function throws is a rejection, and what it
+ * returns is a promise's. An async generator function is admitted at the first `next()`, and ends when it ends.
+ *
+ * With a rule among the options and a resource's name, the rule replaces those of the resource in the registry.
+ *
+ * @throws {TypeError} An option is unknown, or not what it must be.
+ * @throws {InvalidRuleError} The rule has faults.
+ */
+export function breaker<Fn extends AnyFunction, B = never, F = never>(
+  fn: Fn,
+  options: BreakerOptions<Parameters<Fn>, ReturnType<Fn>, B, F>,
+): Guarded<Fn, B, F> {
+  const { policy, registry, resource } = prepareGuard(fn, options as BreakerOptions)
+  const guarded = guard(policy, fn, resource)
+  Object.defineProperties(guarded, {
+    name: { value: fn.name, configurable: true },
+    length: { value: fn.length, configurable: true },
+    resource: { value: resource },
+    registry: { value: registry },
+  })
+  return guarded as Guarded<Fn, B, F>
+}
+
+/** What a function and options come to. */
+export interface Prepared {
+  policy: Policy
+  registry: Registry
+  resource: Resource | undefined
+}
+
+export function prepareGuard(fn: AnyFunction, options: BreakerOptions): Prepared {
+  if (typeof fn !== 'function') throw invalid('fn', fn, 'a function')
+  checkOptions('options', options, BREAKER_OPTIONS)
+  checkPosition('signal', options.signal)
+  if (isGenerator(fn)) throw invalid('fn', fn, 'another than a sync generator function: make it an async one')
+  const useless = isAsyncGenerator(fn) && NOT_OF_GENERATORS.find((name) => options[name] !== undefined)
+  if (useless) throw invalid(useless, options[useless], 'left out for an async generator function')
+  const { resource: name, registry = defaultRegistry(options) } = options
+  if (!(registry instanceof Registry)) throw invalid('registry', registry, 'a Registry')
+  if (typeof name === 'function') {
+    const rule = ruleOf(options)
+    if (rule !== undefined) throw invalid('strategy', rule.strategy, 'left out where the resource depends on the call')
+  }
+  const nameOf = typeof name === 'function' ? name : undefined
+  const resource = nameOf ? undefined : named(registry, name, fn, options)
+  const policy = new Policy(options, BREAKER_OPTIONS, resource ?? { registry, nameOf: nameOf! })
+  policy.signalAt = options.signal
+  return { policy, registry, resource }
+}
+
+function named(registry: Registry, name: unknown, fn: AnyFunction, options: BreakerOptions): Resource {
+  const rule = ruleOf(options)
+  const resource = registry.resource(name === undefined ? ownName(fn) : checkName('resource', name))
+  if (rule !== undefined) registry.loadResource(resource.name, { resource: resource.name, ...rule })
+  return resource
+}
+
+/** Of a function that shares its breaker with nobody: only messages show it. */
+function ownName(fn: AnyFunction): string {
+  try {
+    return checkName('name', fn.name)
+  } catch {
+    return 'anonymous'
+  }
+}
+
+function defaultRegistry({ resource, ...options }: BreakerOptions): Registry {
+  if (resource !== undefined) return Registry.global
+  if (ruleOf(options) === undefined) throw invalid('resource', undefined, 'given, unless the options hold a rule')
+  return new Registry()
+}
+
+function ruleOf(options: BreakerOptions): RuleFields | undefined {
+  const fields = Object.entries(options).filter(([name, value]) => RULE_FIELDS.includes(name) && value !== undefined)
+  return fields.length === 0 ? undefined : (Object.fromEntries(fields) as unknown as RuleFields)
+}
+
+function guard(policy: Policy, fn: AnyFunction, resource: Resource | undefined): AnyFunction {
+  if (isAsyncGenerator(fn)) return guardGenerator(policy, fn)
+  if (resource !== undefined && policy.isPlain) return guardPlainly(policy, fn, resource)
+  return function (this: unknown, ...args: unknown[]) {
+    return call(policy, fn, this, args)
+  }
+}
+
+/** The short way, for calls that only need to be let in and judged. */
+function guardPlainly(policy: Policy, fn: AnyFunction, { enterDoor: enter, exitDoor: exit, gate, name }: Resource): AnyFunction {
+  const { hub } = gate
+  const fail = (token: number, error: unknown): never => {
+    gate.end(token, () => policy.ofError(error))
+    throw error
+  }
+  const succeed = policy.trustsResults
+    ? <T>(token: number, value: T): T => {
+        if (exit(token + GOOD)) hub.drain()
+        return value
+      }
+    : <T>(token: number, value: T): T => {
+        gate.end(token, () => policy.ofResult(value))
+        return value
+      }
+  return function (this: unknown, ...args: unknown[]) {
+    const token = enter()
+    if (token < 0) return Promise.reject(gate.blocked(token, name))
+    if (token & CHANGED) hub.drain()
+    try {
+      const result: unknown = fn.apply(this, args)
+      // Thenables are adopted, even those that throw; what can be none is done.
+      if (isObject(result)) {
+        return Promise.resolve(result).then(
+          (value) => succeed(token, value),
+          (error) => fail(token, error),
+        )
+      }
+      return settled(() => succeed(token, result))
+    } catch (error) {
+      return settled(() => fail(token, error))
+    }
+  }
+}
+
+function settled(call: () => unknown): Promise<unknown> {
+  return new Promise((resolve) => resolve(call()))
+}
+
+/** Admitted when it is first asked for something; a consumer that leaves it early has given the call up. */
+function guardGenerator(policy: Policy, fn: AnyFunction): AnyFunction {
+  return async function* (this: unknown, ...args: unknown[]) {
+    const resource = policy.resourceOf(this, args)
+    const token = policy.enter(resource)
+    const { gate } = policy
+    if (token < 0) throw gate.blocked(token, resource)
+    if (token & CHANGED) gate.hub.drain()
+    let judge = (): Outcome => CANCELLED
+    try {
+      const value: unknown = yield* fn.apply(this, args)
+      judge = () => policy.ofResult(value)
+      return value
+    } catch (error) {
+      judge = () => policy.ofError(error)
+      throw error
+    } finally {
+      gate.end(token, judge)
+    }
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' ? value !== null : typeof value === 'function'
+}
+
+function isAsyncGenerator(fn: AnyFunction): boolean {
+  return tag(fn) === '[object AsyncGeneratorFunction]'
+}
+
+function isGenerator(fn: AnyFunction): boolean {
+  return tag(fn) === '[object GeneratorFunction]'
+}
+
+function tag(fn: AnyFunction): string {
+  return Object.prototype.toString.call(fn)
+}
+
+const BREAKER_OPTIONS: ReadonlySet<string> = new Set([...CALL_OPTIONS, ...RULE_FIELDS, 'resource', 'registry'])
+/** Of an async generator, whose consumer decides how long it goes on. */
+const NOT_OF_GENERATORS = ['timeout', 'signal', 'onBlocked', 'fallback', 'trace', 'stream'] as const

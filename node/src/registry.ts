@@ -1,0 +1,236 @@
+import { readFile } from 'node:fs/promises'
+import { native, type Native } from './addon'
+import { checkBoolean, checkName, checkOptions, invalid } from './check'
+import { VirtualClock } from './clock'
+import { type Fault, InvalidRuleError } from './errors'
+import { Gate } from './gate'
+import { Resource } from './resource'
+import { documentText, prepare, type Rule, type RuleOptions, told, type Warning } from './rule'
+import { Hub, type Transition, type TransitionListener, transitions, type TransitionsOptions } from './transitions'
+
+/** Options of a registry. */
+export interface RegistryOptions {
+  /** The source of time. Default: the system's monotonic clock. */
+  clock?: VirtualClock | undefined
+  /**
+   * The most resources that it keeps, from 1. A new name beyond that takes the place of a resource that nobody
+   * uses and whose breakers are as new; where there is none, its calls pass unguarded, and are counted.
+   * Default: no limit.
+   */
+  maxResources?: number | undefined
+}
+
+/** Rules: objects, or a document (JSON text or its bytes, in Sentinel's or sentinel-golang's fields). */
+export type RuleSource = readonly RuleOptions[] | RuleOptions | string | Uint8Array
+
+/** What a load did. */
+export interface Report {
+  /** How many rules were taken; the same rule twice counts once. */
+  rules: number
+  /** What was wrong with the rules that a lenient load left out. */
+  faults: Fault[]
+  /** What was ignored. */
+  warnings: Warning[]
+}
+
+/** Options of a load. */
+export interface LoadOptions {
+  /** Take the valid rules of a document, and leave out the others, as Sentinel does. Default: false. */
+  lenient?: boolean | undefined
+}
+
+/**
+ * Resources by name, and the rules that guard them. A resource is made when its name is first asked for, and kept;
+ * it is guarded by the rules that are loaded for it then and later.
+ */
+export class Registry {
+  static #global: Registry | undefined
+
+  /**
+   * The registry that the process shares: its worker threads, too. What one thread loads or learns holds for all,
+   * and each tells its own listeners.
+   */
+  static get global(): Registry {
+    return (this.#global ??= new Registry(native.NativeRegistry.global()))
+  }
+
+  /** @internal */
+  readonly hub: Hub
+  readonly #native: Native.NativeRegistry
+  #named: NamedGate | undefined
+
+  /** A registry of its own, for this thread. */
+  constructor(options?: RegistryOptions)
+  /** @internal */
+  constructor(registry: Native.NativeRegistry)
+  constructor(options: RegistryOptions | Native.NativeRegistry = {}) {
+    this.#native = options instanceof native.NativeRegistry ? options : make(options)
+    this.hub = new Hub(this.#native)
+  }
+
+  /**
+   * The resource of a name, made if it is new.
+   *
+   * @throws {TypeError} The name is not a string of 1 to 1024 bytes of UTF-8, or is blank, or holds a NUL.
+   */
+  resource(name: string): Resource {
+    return new Resource(name, this.#native.resource(checkName('resource', name)), this)
+  }
+
+  /** Calls by name. @internal */
+  get named(): NamedGate {
+    return (this.#named ??= new NamedGate(this.#native, this.hub))
+  }
+
+  /**
+   * Replaces all exact and regex rules, or, if anything is wrong, changes nothing. A rule that is loaded already
+   * keeps its breaker with state and window, and so does an edited one of the same `id` whose window keeps its shape.
+   *
+   * @throws {InvalidRuleError} Every fault.
+   */
+  load(rules: RuleSource, options: LoadOptions = {}): Report {
+    checkOptions('options', options, LOAD_OPTIONS)
+    checkBoolean('lenient', options.lenient)
+    if (isDocument(rules)) return this.#done(this.#native.load(documentText(rules), options.lenient ?? false))
+    if (options.lenient) throw invalid('lenient', true, 'left out: rules that are objects are loaded all or none')
+    return this.#loadObjects('ordinary', '', rules)
+  }
+
+  /** As `load`, from a document in a file. */
+  async loadFile(path: string | URL, options: LoadOptions = {}): Promise<Report> {
+    return this.load(await readFile(path), options)
+  }
+
+  /** Replaces the exact rules of one resource; a rule of another one, or with `regex`, is a fault. */
+  loadResource(name: string, rules: RuleSource): Report {
+    checkName('name', name)
+    if (isDocument(rules)) return this.#done(this.#native.loadResource(name, documentText(rules)))
+    return this.#loadObjects('resource', name, rules)
+  }
+
+  /**
+   * Replaces the default rules, whose resource is `*`. They guard every resource that no other rule matches and
+   * that is not excluded, each with breakers of its own.
+   */
+  loadDefaults(rules: RuleSource): Report {
+    if (isDocument(rules)) return this.#done(this.#native.loadDefaults(documentText(rules)))
+    return this.#loadObjects('defaults', '*', rules)
+  }
+
+  /** Chooses the check that Sentinel made before 1.8 (without a half-open state), and replaces its rules. */
+  loadLegacy(release: '1.6' | '1.7', document: string | Uint8Array): Report {
+    if (release !== '1.6' && release !== '1.7') throw invalid('release', release, "'1.6' or '1.7'")
+    if (!isDocument(document)) throw invalid('document', document, 'JSON text, or its bytes')
+    return this.#done(this.#native.loadLegacy(release, documentText(document)))
+  }
+
+  #loadObjects(scope: 'ordinary' | 'resource' | 'defaults', name: string, source: unknown): Report {
+    const { rules, faults } = prepare(source)
+    const loaded = this.#native.loadRules(scope, name, rules, faults.length === 0)
+    loaded.faults = loaded.faults.map(told)
+    // What JavaScript has found about the same field is nearer to what was meant.
+    const isNew = (found: Fault): boolean =>
+      !faults.some(({ index, field }) => index === found.index && field === found.field)
+    loaded.faults = [...faults, ...loaded.faults.filter(isNew)].sort((a, b) => (a.index ?? 0) - (b.index ?? 0))
+    return this.#done(loaded)
+  }
+
+  #done({ done, ...report }: Native.Loaded): Report {
+    if (!done) throw new InvalidRuleError(report.faults)
+    this.hub.drain()
+    return report
+  }
+
+  /** Takes names out of the default rules' guard: their default breakers are gone, with their state. */
+  exclude(...names: string[]): void {
+    this.#native.exclude(names.map((name) => checkName('name', name)))
+  }
+
+  /** Puts excluded names back under the default rules' guard, with new breakers. */
+  include(...names: string[]): void {
+    this.#native.include(names.map((name) => checkName('name', name)))
+  }
+
+  /** The names that default rules do not guard, sorted. */
+  get excluded(): string[] {
+    return this.#native.excluded()
+  }
+
+  /** All rules that are loaded: exact ones, then regex ones, then default ones. */
+  get rules(): Rule[] {
+    return this.#native.rules()
+  }
+
+  /** The names of all known resources, sorted. */
+  get names(): string[] {
+    return this.#native.names()
+  }
+
+  /** How many resources are known. */
+  get size(): number {
+    return this.#native.size()
+  }
+
+  /** How many calls a bounded registry has admitted unguarded, for want of a place for their names. */
+  get unguardedCalls(): number {
+    return this.#native.unguardedCalls()
+  }
+
+  /** The time on its clock in ms: that of transitions and trips. */
+  get now(): number {
+    return this.#native.now()
+  }
+
+  /**
+   * Tells `listener` of every change, until the function that is given back is called. A change made by a call of
+   * this thread is told before that call goes on; one made by another thread, in a turn of the event loop. What a
+   * listener throws becomes a warning of the process. Keeps no event loop alive.
+   */
+  onTransition(listener: TransitionListener): () => void {
+    return this.hub.listen(listener)
+  }
+
+  /** Every change from now on, as an async iterator. */
+  transitions(options: TransitionsOptions = {}): AsyncIterableIterator<Transition> {
+    checkOptions('options', options, TRANSITIONS_OPTIONS)
+    return transitions(this.hub, options)
+  }
+
+  /** How many changes were lost because this thread was too busy to take them. */
+  get lostTransitions(): number {
+    return this.#native.lostChanges()
+  }
+}
+
+/** Calls on resources by name. */
+export class NamedGate extends Gate {
+  readonly enterDoor: (name: string) => number
+
+  constructor(registry: Native.NativeRegistry, hub: Hub) {
+    const doors = registry.doors()
+    super(doors, () => registry.reason(), hub)
+    this.enterDoor = doors.enter
+  }
+}
+
+function make(options: RegistryOptions): Native.NativeRegistry {
+  checkOptions('options', options, REGISTRY_OPTIONS)
+  const { clock, maxResources } = options
+  if (clock !== undefined && !(clock instanceof VirtualClock)) throw invalid('clock', clock, 'a VirtualClock')
+  if (maxResources !== undefined && !isCount(maxResources)) {
+    throw invalid('maxResources', maxResources, `a whole number from 1 to ${2 ** 32 - 1}`)
+  }
+  return new native.NativeRegistry(clock?.native, maxResources ?? 0)
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) < 2 ** 32
+}
+
+function isDocument(rules: unknown): rules is string | Uint8Array {
+  return typeof rules === 'string' || rules instanceof Uint8Array
+}
+
+const REGISTRY_OPTIONS: ReadonlySet<string> = new Set(['clock', 'maxResources'])
+const LOAD_OPTIONS: ReadonlySet<string> = new Set(['lenient'])
+const TRANSITIONS_OPTIONS: ReadonlySet<string> = new Set(['signal', 'buffer'])

@@ -1,0 +1,136 @@
+import type { Native } from './addon'
+import { checkMode, type Mode, RuleBreaker, type State } from './breakers'
+import { call } from './call'
+import { invalid } from './check'
+import { Entry } from './entry'
+import { CHANGED, Gate } from './gate'
+import { CALL_OPTIONS, type CallOptions, Policy } from './policy'
+import type { Registry } from './registry'
+
+/** What the legacy check counts, in its last second. */
+export interface LegacyStatistics {
+  /** Calls admitted, and rejected. */
+  pass: number
+  block: number
+  /** Calls that ended, failed ones too, and those that failed. */
+  success: number
+  exception: number
+  /** Response times of the calls that ended in ms, each capped at 4900. */
+  rt: number
+}
+
+/** Options of `resource.call`. */
+export interface OneCallOptions<T, B = never, F = never> extends Omit<CallOptions<[], T, B, F>, 'signal'> {
+  /** The caller's: when it is aborted, the call ends without outcome, and rejects with the signal's reason. */
+  signal?: AbortSignal | undefined
+}
+
+/** What a function that is called by `resource.call` is given. */
+export interface CallContext {
+  /** Aborted when the call is timed out, or by the caller's own signal. */
+  readonly signal: AbortSignal
+}
+
+/** A named thing to protect. Made by {@link Registry.resource}; keep it: it stays valid over reloads. */
+export class Resource {
+  /** The name. */
+  readonly name: string
+  /** Where it is from. */
+  readonly registry: Registry
+  /** @internal */
+  readonly gate: Gate
+  /** @internal */
+  readonly enterDoor: () => number
+  /** @internal */
+  readonly exitDoor: (token: number) => boolean
+  readonly #native: Native.NativeResource
+
+  /** @internal */
+  constructor(name: string, resource: Native.NativeResource, registry: Registry) {
+    this.name = name
+    this.registry = registry
+    this.#native = resource
+    const doors = resource.doors()
+    this.enterDoor = doors.enter
+    this.exitDoor = doors.exit
+    this.gate = new Gate(doors, () => resource.reason(), registry.hub)
+  }
+
+  /**
+   * Asks for leave to make a call, and begins it: for calls that begin and end in different places.
+   *
+   * @throws {CircuitOpenError} The call must not be made.
+   */
+  enter(): Entry {
+    const token = this.enterDoor()
+    if (token < 0) throw this.gate.blocked(token, this.name)
+    return this.#entry(token)
+  }
+
+  /** As `enter`, but gives nothing where the call must not be made: without an error, that is cheap. */
+  tryEnter(): Entry | undefined {
+    const token = this.enterDoor()
+    return token < 0 ? undefined : this.#entry(token)
+  }
+
+  #entry(token: number): Entry {
+    if (token & CHANGED) this.gate.hub.drain()
+    return new Entry(this.name, this.gate, token, (token, responseTime) => this.#native.exitWith(token, responseTime))
+  }
+
+  /**
+   * Calls `fn` if the breakers admit it. Options as for {@link breaker}, except that `signal` is the caller's own;
+   * `fn` is given one that also ends with the `timeout`.
+   */
+  call<T, B = never, F = never>(
+    fn: (context: CallContext) => T,
+    options: OneCallOptions<T, B, F> = {},
+  ): Promise<Awaited<T> | Awaited<B> | Awaited<F>> {
+    if (typeof fn !== 'function') throw invalid('fn', fn, 'a function')
+    const policy = new Policy(options, CALL_OPTIONS, this)
+    policy.signalAt = 0
+    const { signal } = options
+    const guarded = call(policy, fn as (context: CallContext) => unknown, undefined, [signal ? { signal } : {}])
+    return guarded as Promise<Awaited<T> | Awaited<B> | Awaited<F>>
+  }
+
+  /** The breakers that guard it, in the order in which they are asked. */
+  breakers(): RuleBreaker[] {
+    return this.#native.breakers().map((breaker) => new RuleBreaker(breaker, this.registry))
+  }
+
+  /** The breakers' states, in the same order. */
+  states(): State[] {
+    return this.#native.states()
+  }
+
+  /** The state that says most: open if a breaker is, else halfOpen if one is, else closed. */
+  get state(): State {
+    const states = this.states()
+    return (['open', 'halfOpen'] as const).find((state) => states.includes(state)) ?? 'closed'
+  }
+
+  /** Sets the mode of all breakers that it has now, which closes them, and says how many there were. */
+  setMode(mode: Mode): number {
+    const count = this.#native.setMode(checkMode(mode))
+    this.gate.hub.drain()
+    return count
+  }
+
+  /** Resets all breakers that it has now within their modes, and says how many there were. */
+  reset(): number {
+    const count = this.#native.reset()
+    this.gate.hub.drain()
+    return count
+  }
+
+  /** Whether calls pass unguarded because a bounded registry had no place for the name. */
+  get isUnguarded(): boolean {
+    return this.#native.isUnguarded()
+  }
+
+  /** What the legacy check counts now, where it is in use. */
+  get legacyStatistics(): LegacyStatistics | undefined {
+    return this.#native.legacyStatistics() ?? undefined
+  }
+}
