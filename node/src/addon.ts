@@ -47,3 +47,6 @@ function firstLine(error: unknown): string {
 }
 
 export const native: typeof Native = load(join(__dirname, '..'), platform())
+
+/** The functions through which all calls of this thread go. */
+export const doors: Native.Doors = native.doors()

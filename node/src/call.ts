@@ -2,7 +2,7 @@
 import { isBlocked, TimeoutError } from './errors'
 import { BAD, CANCELLED, CHANGED, GOOD, type Outcome } from './gate'
 import type { Policy } from './policy'
-import { endOf, type Ending } from './stream'
+import type { Ending } from './stream'
 import { storage, type Traced } from './trace'
 
 type Fn = (...args: any[]) => unknown
@@ -43,6 +43,7 @@ class Call {
   #traced: Traced | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #token = 0
+  /** Whether it has its outcome. */
   #hasEnded = false
 
   constructor(
@@ -112,25 +113,30 @@ class Call {
     return args
   }
 
-  /** Ends the call; false where it has ended already. */
+  /** Gives the call its outcome; false where it has one already. */
   #end(outcome: Outcome): boolean {
     if (this.#hasEnded) return false
     this.#hasEnded = true
     clearTimeout(this.#timer)
-    this.#signal?.removeEventListener('abort', this.#aborted)
     const isBad = outcome === GOOD && this.#traced?.isBad
     this.#policy.gate.exit(this.#token, isBad ? BAD : outcome)
     return true
   }
 
+  /** The caller can stop nothing any more. */
+  #release(): void {
+    this.#signal?.removeEventListener('abort', this.#aborted)
+  }
+
   readonly #aborted = (): void => {
     const { reason } = this.#signal!
-    if (!this.#end(CANCELLED)) return
-    this.#reject(reason)
+    this.#release()
+    if (this.#end(CANCELLED)) this.#reject(reason)
     this.#controller?.abort(reason)
   }
 
   readonly #timedOut = (): void => {
+    this.#release()
     if (!this.#end(BAD)) return
     const error = new TimeoutError(this.#resource, this.#policy.timeout!)
     this.#events?.timeout(error)
@@ -143,8 +149,10 @@ class Call {
     if (this.#hasEnded) return
     const outcome = this.#judged(() => this.#policy.ofResult(value))
     if (outcome === undefined) return
-    const streamed = this.#policy.stream && outcome === GOOD ? endOf(value, this.#streamed) : undefined
-    if (streamed === undefined) this.#end(outcome)
+    // What goes on can still be stopped by the caller, even if it is clear already how the call has gone.
+    const streamed = this.#policy.stream ? this.#policy.endOf(value, this.#streamed) : undefined
+    if (streamed === undefined) this.#release()
+    if (streamed === undefined || outcome !== GOOD) this.#end(outcome)
     else clearTimeout(this.#timer)
     this.#events?.success(value)
     this.#resolve(streamed ?? value)
@@ -152,6 +160,7 @@ class Call {
 
   readonly #rejected = (error: unknown): void => {
     if (this.#hasEnded) return
+    this.#release()
     const outcome = this.#judged(() => this.#policy.ofError(error))
     if (outcome === undefined) return
     this.#end(outcome)
@@ -161,6 +170,7 @@ class Call {
 
   /** How a stream that the call has come to has ended. */
   readonly #streamed = (ending: Ending): void => {
+    this.#release()
     if (!('error' in ending)) return void this.#end(ending.outcome)
     try {
       this.#end(this.#policy.ofError(ending.error))
@@ -175,6 +185,7 @@ class Call {
     try {
       return judge()
     } catch (failure) {
+      this.#release()
       this.#end(BAD)
       this.#reject(failure)
       return undefined

@@ -145,16 +145,21 @@ for (const type of [CircuitOpenError, TimeoutError, InvalidRuleError]) {
  * that passes through an outer guarded call has no outcome there.
  */
 export function isBlocked(error: unknown): boolean {
+  return findBlocked(error) !== undefined
+}
+
+/** This library's rejection that an error is, or was caused by. @internal */
+export function findBlocked(error: unknown): CircuitOpenError | undefined {
   // Causes may go in a circle.
   for (let depth = 0; depth < 100 && typeof error === 'object' && error !== null; depth++) {
-    if (hasCode(error, 'ECIRCUITOPEN')) return true
+    if (hasCode(error, 'ECIRCUITOPEN')) return error as CircuitOpenError
     try {
       error = (error as Error).cause
     } catch {
-      return false
+      return undefined
     }
   }
-  return false
+  return undefined
 }
 
 function hasCode(value: unknown, code: string): boolean {

@@ -1,7 +1,15 @@
 /** Where calls enter and leave, and why some do not. */
-import type { Native } from './addon'
+import { doors, type Native } from './addon'
 import { circuitOpen, type CircuitOpenError, type Reason } from './errors'
 import type { Hub } from './transitions'
+
+/** Where the native part has what the last rejection was about. */
+export interface Source {
+  /** Whether equal numbers mean equal reasons. */
+  readonly sharesReasons: boolean
+  reason(): Native.Reason | null
+  retryAfter(): number
+}
 
 /** Added to an entry's token to end it. */
 export const GOOD = 0
@@ -13,31 +21,24 @@ export type Outcome = typeof GOOD | typeof BAD | typeof IGNORED | typeof CANCELL
 /** A bit of a token: changes wait to be told. */
 export const CHANGED = 4
 
-/** What the native part has for one resource, or for all resources by name. */
-interface Doors {
-  exit(token: number): boolean
-  retryAfter(): number
-}
+// Constants of the module, so that the engine knows which functions are called.
+const { exit } = doors
 
 /** Ends calls, and makes the errors of those that were blocked. */
 export class Gate {
   readonly hub: Hub
-  readonly #exit: (token: number) => boolean
-  readonly #retryAfter: () => number
-  readonly #readReason: () => Native.Reason | null
+  readonly #source: Source
   #number = 0
   #reason: Reason | undefined
 
-  constructor(doors: Doors, readReason: () => Native.Reason | null, hub: Hub) {
-    this.#exit = doors.exit
-    this.#retryAfter = doors.retryAfter
-    this.#readReason = readReason
+  constructor(source: Source, hub: Hub) {
+    this.#source = source
     this.hub = hub
   }
 
   /** Ends a call. */
   exit(token: number, outcome: Outcome): void {
-    if (this.#exit(token + outcome)) this.hub.drain()
+    if (exit(token + outcome)) this.hub.drain()
   }
 
   /** Ends a call as it is judged: where judging throws, as bad, and what it throws goes on. */
@@ -52,11 +53,11 @@ export class Gate {
 
   /** The error of a call that was blocked, for what `enter` gave. */
   blocked(token: number, resource: string): CircuitOpenError {
-    if (this.#number !== token) {
+    if (this.#number !== token || !this.#source.sharesReasons) {
       this.#number = token
-      this.#reason = reason(resource, this.#readReason())
+      this.#reason = reason(resource, this.#source.reason())
     }
-    return circuitOpen(resource, this.#reason!, this.#retryAfter())
+    return circuitOpen(resource, this.#reason!, this.#source.retryAfter())
   }
 }
 

@@ -1,11 +1,15 @@
 /** `breaker(fn, options)`: a function that guards another one. */
+import { doors } from './addon'
 import { call } from './call'
 import { checkName, checkOptions, invalid } from './check'
-import { CANCELLED, CHANGED, GOOD, type Outcome } from './gate'
+import { CANCELLED, CHANGED, type Outcome } from './gate'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
 import { Registry } from './registry'
 import type { Resource } from './resource'
 import { RULE_FIELDS, type RuleFields } from './rule'
+
+// Constants of the module, so that the engine knows which functions are called.
+const { enter, exit } = doors
 
 type AnyFunction = (this: any, ...args: any[]) => any
 
@@ -122,44 +126,53 @@ function guard(policy: Policy, fn: AnyFunction, resource: Resource | undefined):
   }
 }
 
-/** The short way, for calls that only need to be let in and judged. */
-function guardPlainly(policy: Policy, fn: AnyFunction, { enterDoor: enter, exitDoor: exit, gate, name }: Resource): AnyFunction {
+/**
+ * The short way, for calls that only need to be let in and judged. It is written for speed: one function, whose own
+ * closures end the call.
+ */
+function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: Resource): AnyFunction {
   const { hub } = gate
+  const { trustsResults } = policy
   const fail = (token: number, error: unknown): never => {
     gate.end(token, () => policy.ofError(error))
     throw error
   }
-  const succeed = policy.trustsResults
-    ? <T>(token: number, value: T): T => {
-        if (exit(token + GOOD)) hub.drain()
-        return value
-      }
-    : <T>(token: number, value: T): T => {
-        gate.end(token, () => policy.ofResult(value))
-        return value
-      }
+  const succeed = (token: number, value: unknown): unknown => {
+    gate.end(token, () => policy.ofResult(value))
+    return value
+  }
   return function (this: unknown, ...args: unknown[]) {
-    const token = enter()
+    const token = enter(number)
     if (token < 0) return Promise.reject(gate.blocked(token, name))
     if (token & CHANGED) hub.drain()
+    let result: unknown
     try {
-      const result: unknown = fn.apply(this, args)
-      // Thenables are adopted, even those that throw; what can be none is done.
-      if (isObject(result)) {
-        return Promise.resolve(result).then(
-          (value) => succeed(token, value),
-          (error) => fail(token, error),
-        )
-      }
-      return settled(() => succeed(token, result))
+      result = fn.apply(this, args)
     } catch (error) {
       return settled(() => fail(token, error))
     }
+    if (!(result instanceof Promise) || result.constructor !== Promise) {
+      if (!isObject(result)) return settled(() => succeed(token, result))
+      result = adopted(result)
+    }
+    return (result as Promise<unknown>).then(
+      (value) => {
+        if (!trustsResults) return succeed(token, value)
+        if (exit(token)) hub.drain()
+        return value
+      },
+      (error) => fail(token, error),
+    )
   }
 }
 
 function settled(call: () => unknown): Promise<unknown> {
   return new Promise((resolve) => resolve(call()))
+}
+
+/** A promise of this realm's for any thenable, even one that throws; for what is none, of itself. */
+function adopted(thenable: object): Promise<unknown> {
+  return new Promise((resolve) => resolve(thenable))
 }
 
 /** Admitted when it is first asked for something; a consumer that leaves it early has given the call up. */

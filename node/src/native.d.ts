@@ -41,10 +41,12 @@ export declare class NativeRegistry {
   static global(): NativeRegistry
   /** The resource of a name. */
   resource(name: string): NativeResource
-  /** The functions through which calls by name go. */
-  doors(): NamedDoors
-  /** Why the last call by name that was blocked was blocked. */
-  reason(): Reason | null
+  /** As `enter`, on the resource of a name. What is blocked always has a new reason. */
+  enterNamed(name: string): number
+  /** Why the last call by name was blocked, if it was. */
+  reasonNamed(): Reason | null
+  /** How long, in ms, the last call by name has to wait, if it was blocked. */
+  retryAfterNamed(): number
   /** Replaces all exact and regex rules. */
   load(text: Text, lenient: boolean): Loaded
   /** Replaces one resource's exact rules. */
@@ -85,10 +87,10 @@ export declare class NativeRegistry {
   lostChanges(): number
 }
 
-/** A named thing to protect, with its calls that are out. */
+/** A named thing to protect. Its calls go through the environment's doors, by its number. */
 export declare class NativeResource {
-  /** The functions through which calls go. */
-  doors(): Doors
+  /** Its number for the doors, as long as this object lives. */
+  get number(): number
   /** As `exit`, with a response time in ms that the caller has measured. */
   exitWith(token: number, responseTime: number): boolean
   /** Why the last call that was blocked was blocked. */
@@ -135,20 +137,23 @@ export interface Change {
   trip?: Trip
 }
 
+/** Makes the functions of an environment. */
+export declare function doors(): Doors
+
 /** The functions through which calls go. */
 export interface Doors {
   /**
-   * Begins a call. Not negative: a token for `exit`, in which the bit 4 says that changes wait.
-   * Negative: blocked, for a reason that has this number.
+   * Begins a call on the resource of a number. Not negative: a token for `exit`, in which the bit 4
+   * says that changes wait. Negative: blocked, for a reason that has this number.
    */
-  enter: () => number
+  enter: (arg: number) => number
   /**
    * Ends a call: its token plus 0 for good, 1 for bad, 2 for ignored, 3 for cancelled. Says whether
    * changes wait.
    */
   exit: (arg: number) => boolean
-  /** How long, in ms, the last call that was blocked has to wait. */
-  retryAfter: () => number
+  /** How long, in ms, the last call that the resource of a number has blocked has to wait. */
+  retryAfter: (arg: number) => number
 }
 
 /** One thing that is wrong. */
@@ -201,16 +206,6 @@ export interface Loaded {
   faults: Array<Fault>
   /** What is ignored. */
   warnings: Array<Warning>
-}
-
-/** As those of a resource, for calls that name it. */
-export interface NamedDoors {
-  /** Begins a call on the resource of a name. */
-  enter: (arg: string) => number
-  /** Ends a call. */
-  exit: (arg: number) => boolean
-  /** How long, in ms, the last call that was blocked has to wait. */
-  retryAfter: () => number
 }
 
 /** Reads a document of ordinary rules, and loads nothing. */

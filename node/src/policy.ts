@@ -1,9 +1,13 @@
 /** What a guarded call is made with. */
+import { doors } from './addon'
 import { checkBoolean, checkFunction, checkMillis, checkName, checkOptions, checkSignal, invalid } from './check'
 import { type CircuitOpenError, isBlocked } from './errors'
 import { BAD, type Gate, GOOD, IGNORED, type Outcome } from './gate'
 import type { Registry } from './registry'
 import type { Resource } from './resource'
+import { endOf } from './stream'
+
+const { enter } = doors
 
 /**
  * How calls are made and judged. `A` are the function's arguments and `T` what it returns; `B` and `F` are what
@@ -72,6 +76,8 @@ export class Policy {
   readonly onBlocked: CallOptions['onBlocked']
   fallback: CallOptions['fallback']
   signalAt: number | undefined
+  /** Where in a result the stream is. */
+  endOf: typeof endOf = endOf
   /** Whether every result is good, so that none need be asked for. */
   readonly trustsResults: boolean
   readonly #isFailure: CallOptions['isFailure']
@@ -115,7 +121,7 @@ export class Policy {
 
   enter(resource: string): number {
     const target = this.#target
-    return 'nameOf' in target ? target.registry.named.enterDoor(resource) : target.enterDoor()
+    return 'nameOf' in target ? target.registry.named.enter(resource) : enter(target.number)
   }
 
   get gate(): Gate {

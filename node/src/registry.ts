@@ -204,12 +204,12 @@ export class Registry {
 
 /** Calls on resources by name. */
 export class NamedGate extends Gate {
-  readonly enterDoor: (name: string) => number
+  readonly enter: (name: string) => number
 
   constructor(registry: Native.NativeRegistry, hub: Hub) {
-    const doors = registry.doors()
-    super(doors, () => registry.reason(), hub)
-    this.enterDoor = doors.enter
+    const reason = (): Native.Reason | null => registry.reasonNamed()
+    super({ sharesReasons: false, reason, retryAfter: () => registry.retryAfterNamed() }, hub)
+    this.enter = (name) => registry.enterNamed(name)
   }
 }
 

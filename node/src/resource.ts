@@ -1,4 +1,4 @@
-import type { Native } from './addon'
+import { doors, type Native } from './addon'
 import { checkMode, type Mode, RuleBreaker, type State } from './breakers'
 import { call } from './call'
 import { invalid } from './check'
@@ -6,6 +6,8 @@ import { Entry } from './entry'
 import { CHANGED, Gate } from './gate'
 import { CALL_OPTIONS, type CallOptions, Policy } from './policy'
 import type { Registry } from './registry'
+
+const { enter, retryAfter } = doors
 
 /** What the legacy check counts, in its last second. */
 export interface LegacyStatistics {
@@ -39,10 +41,8 @@ export class Resource {
   readonly registry: Registry
   /** @internal */
   readonly gate: Gate
-  /** @internal */
-  readonly enterDoor: () => number
-  /** @internal */
-  readonly exitDoor: (token: number) => boolean
+  /** For the doors. @internal */
+  readonly number: number
   readonly #native: Native.NativeResource
 
   /** @internal */
@@ -50,10 +50,9 @@ export class Resource {
     this.name = name
     this.registry = registry
     this.#native = resource
-    const doors = resource.doors()
-    this.enterDoor = doors.enter
-    this.exitDoor = doors.exit
-    this.gate = new Gate(doors, () => resource.reason(), registry.hub)
+    this.number = resource.number
+    const source = { sharesReasons: true, reason: () => resource.reason(), retryAfter: () => retryAfter(this.number) }
+    this.gate = new Gate(source, registry.hub)
   }
 
   /**
@@ -62,14 +61,14 @@ export class Resource {
    * @throws {CircuitOpenError} The call must not be made.
    */
   enter(): Entry {
-    const token = this.enterDoor()
+    const token = enter(this.number)
     if (token < 0) throw this.gate.blocked(token, this.name)
     return this.#entry(token)
   }
 
   /** As `enter`, but gives nothing where the call must not be made: without an error, that is cheap. */
   tryEnter(): Entry | undefined {
-    const token = this.enterDoor()
+    const token = enter(this.number)
     return token < 0 ? undefined : this.#entry(token)
   }
 

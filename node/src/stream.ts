@@ -6,7 +6,7 @@ import { CANCELLED, GOOD } from './gate'
 export type Ending = { outcome: typeof GOOD | typeof CANCELLED } | { error: unknown }
 
 /** Told of the ending; what comes after the first is not heard. */
-type Ended = (ending: Ending) => void
+export type Ended = (ending: Ending) => void
 
 /** What to hand out in the place of a result that goes on: something that tells when it ends. Else nothing. */
 export function endOf(result: unknown, ended: Ended): object | undefined {

@@ -1,70 +1,72 @@
 //! Calls that are out, by number.
 
-/// The number of a call for which there was no place: it passes, and its outcome counts nowhere.
+/// The number of a call for which there was no place: it passes, and its outcome counts nowhere. So many
+/// calls may be out at once that a number with three bits more is still an `i32`.
 pub(crate) const NO_ENTRY: u32 = 1 << 27;
 
+const NO_PLACE: u32 = u32::MAX;
+
 /// Admitted calls until they end. A number is used again once its call has ended.
+///
+/// Calls are put into their places and looked at there: moving them costs as much as all the rest.
 pub(crate) struct Entries<T> {
     places: Vec<Place<T>>,
     /// The place that was left last, at the head of a list of free ones.
-    free: Option<u32>,
+    free: u32,
 }
 
-enum Place<T> {
-    Taken(T),
-    /// With the next free place.
-    Free(Option<u32>),
+struct Place<T> {
+    entry: Option<T>,
+    /// The next free place, where this one is free.
+    next: u32,
 }
 
 impl<T> Entries<T> {
     pub(crate) const fn new() -> Self {
-        Self { places: Vec::new(), free: None }
+        Self { places: Vec::new(), free: NO_PLACE }
     }
 
-    /// Keeps a call and gives its number; gives the call back where there are too many.
+    /// Begins a call, if `begin` does, and gives its number. Where there are too many, `begin` is not asked.
     #[inline]
-    pub(crate) fn add(&mut self, entry: T) -> Result<u32, T> {
-        let Some(number) = self.free else { return self.grow(entry) };
-        let Some(place) = self.places.get_mut(number as usize) else { return Err(entry) };
-        if let Place::Free(next) = std::mem::replace(place, Place::Taken(entry)) {
-            self.free = next;
+    pub(crate) fn begin<E>(&mut self, begin: impl FnOnce() -> Result<T, E>) -> Option<Result<u32, E>> {
+        if self.free == NO_PLACE {
+            self.grow()?;
         }
-        Ok(number)
+        let number = self.free;
+        let place = self.places.get_mut(number as usize)?;
+        place.entry = Some(match begin() {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(error)),
+        });
+        self.free = place.next;
+        Some(Ok(number))
     }
 
     #[cold]
-    fn grow(&mut self, entry: T) -> Result<u32, T> {
-        if self.places.len() >= NO_ENTRY as usize {
-            return Err(entry);
-        }
-        self.places.push(Place::Taken(entry));
-        Ok(self.places.len() as u32 - 1)
+    #[inline(never)]
+    fn grow(&mut self) -> Option<()> {
+        let number = u32::try_from(self.places.len()).ok().filter(|&number| number < NO_ENTRY)?;
+        self.places.push(Place { entry: None, next: NO_PLACE });
+        self.free = number;
+        Some(())
     }
 
-    /// The call of a number; none where it has ended.
+    /// Ends the call of a number, unless it has ended already.
     #[inline]
-    pub(crate) fn take(&mut self, number: u32) -> Option<T> {
+    pub(crate) fn end<R>(&mut self, number: u32, end: impl FnOnce(&T) -> R) -> Option<R> {
         let place = self.places.get_mut(number as usize)?;
-        if let Place::Free(_) = place {
-            return None;
-        }
-        match std::mem::replace(place, Place::Free(self.free)) {
-            Place::Taken(entry) => {
-                self.free = Some(number);
-                Some(entry)
-            }
-            Place::Free(_) => None,
-        }
+        let ended = end(place.entry.as_ref()?);
+        place.entry = None;
+        place.next = self.free;
+        self.free = number;
+        Some(ended)
     }
-}
 
-impl<T> Entries<T> {
-    /// All calls that are still out.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = T> {
-        self.free = None;
-        std::mem::take(&mut self.places).into_iter().filter_map(|place| match place {
-            Place::Taken(entry) => Some(entry),
-            Place::Free(_) => None,
-        })
+    /// Ends all calls that are still out.
+    pub(crate) fn end_all(&mut self, mut end: impl FnMut(&T)) {
+        self.free = NO_PLACE;
+        for place in std::mem::take(&mut self.places) {
+            place.entry.iter().for_each(&mut end);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! decides nothing.
 //!
 //! A call crosses twice, as cheaply as can be: `enter` gives a number, `exit` takes one, and both are
-//! functions made from closures (`resource.rs`), since methods of classes cost six times as much. All
+//! functions made from closures (`calls.rs`), since methods of classes cost six times as much. All
 //! the rest is classes and plain objects. Times are in ms, as numbers; whatever crosses as an enum is its
 //! name.
 //!
@@ -11,6 +11,7 @@
 #![deny(unsafe_code)]
 
 mod breaker;
+mod calls;
 mod change;
 mod clock;
 mod entries;

@@ -1,21 +1,20 @@
 //! Registries: names to resources, rules to breakers.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use napi::bindgen_prelude::{Either, Function, Uint8Array};
-use napi::{Env, Error, Result, Status};
+use napi::{Error, Result, Status};
 use napi_derive::napi;
-use tripcoil::{Document, Faults, Outcome, OwnedEntry, Registry, Scope};
+use tripcoil::{Document, Faults, Registry, Scope};
 
+use crate::calls::{Calls, Seat};
 use crate::change::Change;
 use crate::clock::NativeClock;
-use crate::entries::{Entries, NO_ENTRY};
 use crate::names;
 use crate::observer::{Inbox, Observer};
 use crate::report::{Fault, Ignored, Loaded, into_all};
-use crate::resource::{NativeResource, Reason, Rejections, token};
+use crate::resource::{NativeResource, Reason, reason};
 use crate::rule::{Rule, RuleOptions, build_all};
 use crate::time::{count, millis};
 
@@ -35,26 +34,8 @@ pub struct NativeRegistry {
     registry: Registry,
     inbox: Arc<Inbox>,
     observer: Option<Observer>,
-    desk: Rc<Desk>,
-}
-
-/// Calls on resources by their names.
-struct Desk {
-    registry: Registry,
-    inbox: Arc<Inbox>,
-    entries: RefCell<Entries<OwnedEntry>>,
-    rejections: Rejections,
-}
-
-/// As those of a resource, for calls that name it.
-#[napi(object, object_from_js = false)]
-pub struct NamedDoors<'env> {
-    /// Begins a call on the resource of a name.
-    pub enter: Function<'env, String, i32>,
-    /// Ends a call.
-    pub exit: Function<'env, i32, bool>,
-    /// How long, in ms, the last call that was blocked has to wait.
-    pub retry_after: Function<'env, (), f64>,
+    /// Of the last call by name.
+    named: Option<Rc<Seat>>,
 }
 
 /// What a document holds.
@@ -83,27 +64,6 @@ pub(crate) fn read_rules(text: Text) -> ReadRules {
     }
 }
 
-impl Desk {
-    fn enter(&self, name: &str) -> Result<i32> {
-        let resource = self.registry.resource(name).map_err(invalid_name)?;
-        match resource.enter_owned() {
-            Ok(entry) => {
-                // Dropped where there are too many, it is a call without outcome.
-                let number = self.entries.borrow_mut().add(entry).unwrap_or(NO_ENTRY);
-                Ok(token::of(number, self.inbox.is_filled()))
-            }
-            Err(blocked) => Ok(self.rejections.note(blocked)),
-        }
-    }
-
-    fn exit(&self, token: i32) -> bool {
-        let entry = self.entries.borrow_mut().take(token::entry(token));
-        // It is taken once, so this is its first end.
-        let _ = entry.map(|entry| entry.end(names::outcome(token)));
-        self.inbox.is_filled()
-    }
-}
-
 fn invalid_name(error: tripcoil::NameError) -> Error {
     Error::new(Status::InvalidArg, error.to_string())
 }
@@ -111,13 +71,7 @@ fn invalid_name(error: tripcoil::NameError) -> Error {
 impl NativeRegistry {
     fn of(registry: Registry) -> Self {
         let inbox = Arc::new(Inbox::default());
-        let desk = Rc::new(Desk {
-            registry: registry.clone(),
-            inbox: Arc::clone(&inbox),
-            entries: RefCell::new(Entries::new()),
-            rejections: Rejections::default(),
-        });
-        Self { registry, inbox, observer: None, desk }
+        Self { registry, inbox, observer: None, named: None }
     }
 }
 
@@ -146,27 +100,29 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn resource(&self, name: String) -> Result<NativeResource> {
         let resource = self.registry.resource(&name).map_err(invalid_name)?;
-        Ok(NativeResource::new(resource, Arc::clone(&self.inbox)))
+        Ok(NativeResource::new(Seat::new(resource, Arc::clone(&self.inbox))))
     }
 
-    /// The functions through which calls by name go.
+    /// As `enter`, on the resource of a name. What is blocked always has a new reason.
     #[napi(catch_unwind)]
-    pub fn doors<'env>(&self, env: &'env Env) -> Result<NamedDoors<'env>> {
-        let desk = || Rc::clone(&self.desk);
-        let (entering, exiting, asking) = (desk(), desk(), desk());
-        Ok(NamedDoors {
-            enter: env
-                .create_function_from_closure("enter", move |call| entering.enter(&call.get::<String>(0)?))?,
-            exit: env.create_function_from_closure("exit", move |call| Ok(exiting.exit(call.get(0)?)))?,
-            retry_after: env
-                .create_function_from_closure("retryAfter", move |_| Ok(asking.rejections.retry_after()))?,
-        })
+    pub fn enter_named(&mut self, name: String) -> Result<i32> {
+        let resource = self.registry.resource(&name).map_err(invalid_name)?;
+        let seat = Seat::new(resource, Arc::clone(&self.inbox));
+        let token = Calls::of_thread().enter_at(&seat);
+        self.named = (token < 0).then_some(seat);
+        Ok(token)
     }
 
-    /// Why the last call by name that was blocked was blocked.
+    /// Why the last call by name was blocked, if it was.
     #[napi(catch_unwind)]
-    pub fn reason(&self) -> Option<Reason> {
-        self.desk.rejections.reason()
+    pub fn reason_named(&self) -> Option<Reason> {
+        reason(&self.named.as_ref()?.rejections)
+    }
+
+    /// How long, in ms, the last call by name has to wait, if it was blocked.
+    #[napi(catch_unwind)]
+    pub fn retry_after_named(&self) -> f64 {
+        self.named.as_ref().map_or(f64::INFINITY, |seat| seat.rejections.retry_after())
     }
 
     /// Replaces all exact and regex rules.
@@ -296,14 +252,5 @@ impl NativeRegistry {
     #[napi(catch_unwind)]
     pub fn lost_changes(&self) -> f64 {
         count(self.inbox.lost())
-    }
-}
-
-/// Entries that nobody has ended take their places along.
-impl Drop for Desk {
-    fn drop(&mut self) {
-        for entry in self.entries.get_mut().drain() {
-            let _ = entry.end(Outcome::Cancelled);
-        }
     }
 }

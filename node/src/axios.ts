@@ -1,0 +1,41 @@
+/** An axios adapter with one breaker a host. */
+import { call } from './call'
+import { prepareGuard } from './guard'
+import { type HttpOptions, HttpPolicy } from './http'
+import { endOf } from './stream'
+
+// Axios's own types would be needed by all who use another part of the package.
+type Config = any
+type Adapter = (config: any) => Promise<any>
+
+/**
+ * An adapter that guards another one: `axios.create({ adapter: guardAdapter(axios.getAdapter('http'), { … }) })`.
+ * Network errors, axios's time-outs and statuses from 500 count as bad; a request that is cancelled has no outcome.
+ * A response that is asked for as a stream ends with it. Blocked requests reject with a `CircuitOpenError`.
+ */
+export function guardAdapter(adapter: Adapter, options: HttpOptions = {}): Adapter {
+  const policy = new HttpPolicy(options)
+  const isFailure = (error: { response?: { status: number } }): boolean =>
+    error.response === undefined ? policy.isBadError(error) : policy.isFailureStatus(error.response.status)
+  const { policy: guard } = prepareGuard(adapter, {
+    registry: policy.registry,
+    resource: (config: Config) => policy.resourceOf(urlOf(config)),
+    stream: true,
+    isFailure,
+    ignore: (error) => policy.isIgnored(error),
+    isFailureResult: (response: { status: number }) => policy.isFailureStatus(response.status),
+  })
+  guard.endOf = streamOf
+  return (config) => call(guard, adapter, undefined, [config])
+}
+
+/** The stream of a response, as the adapter for Node and that for `fetch` have it. */
+const streamOf: typeof endOf = (response, ended) => {
+  const { data } = response as { data: unknown }
+  const streamed = endOf(data, ended)
+  return streamed === undefined ? undefined : Object.assign(response as object, { data: streamed })
+}
+
+function urlOf({ url = '', baseURL }: Config): URL {
+  return new URL(url, baseURL)
+}

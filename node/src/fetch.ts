@@ -1,0 +1,45 @@
+/** `fetch` with one breaker a host. */
+import { breaker } from './guard'
+import { type HttpOptions, HttpPolicy } from './http'
+
+/** Options of `guardFetch`. */
+export interface FetchOptions extends HttpOptions {
+  /** In ms, until the response's headers are there. Default: no limit. */
+  timeout?: number | undefined
+  /** What requests that are blocked, or fail, resolve with. */
+  fallback?: ((error: unknown, input: RequestInfo | URL, init?: RequestInit) => Response | PromiseLike<Response>) | undefined
+}
+
+type Fetch = typeof globalThis.fetch
+type RequestInfo = Parameters<Fetch>[0]
+
+/**
+ * A `fetch` with one breaker a host. Network errors and statuses from 500 count as bad. A request ends when its
+ * body has been read; one that the caller aborts, or whose body is cancelled or never read, has no outcome. Blocked
+ * requests reject with a `CircuitOpenError`.
+ */
+export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis.fetch): Fetch {
+  const { timeout, fallback } = options
+  const policy = new HttpPolicy(options, ['timeout', 'fallback'])
+  // Looked up when it is called, where it is the global one: it may be replaced.
+  const send: Fetch = fetch === globalThis.fetch ? (input, init) => globalThis.fetch(input, init) : fetch
+  const guarded = breaker((input: RequestInfo, init?: RequestInit) => send(input, init), {
+    registry: policy.registry,
+    resource: (input) => policy.resourceOf(urlOf(input)),
+    signal: 1,
+    stream: true,
+    timeout,
+    fallback,
+    isFailure: (error) => policy.isBadError(error),
+    ignore: (error) => policy.isIgnored(error),
+    isFailureResult: (response) => policy.isFailureStatus(response.status),
+  })
+  return (input, init) => {
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    return guarded(input, signal ? { ...init, signal } : init)
+  }
+}
+
+function urlOf(input: RequestInfo): string | URL {
+  return input instanceof Request ? input.url : input
+}

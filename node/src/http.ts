@@ -1,0 +1,100 @@
+/** What the HTTP clients' adapters have in common: one breaker a host. */
+import { checkFunction, checkOptions, invalid } from './check'
+import { isBlocked } from './errors'
+import { BAD, CANCELLED, GOOD, IGNORED, type Outcome } from './gate'
+import { Registry } from './registry'
+import { RULE_FIELDS, type RuleFields } from './rule'
+
+/** Options of the adapters of HTTP clients. */
+export interface HttpOptions extends Partial<RuleFields> {
+  /**
+   * Where the resources are. Default: a registry of the adapter's own, if there is a rule among the options, which
+   * then guards each host; otherwise `Registry.global`, with whatever rules are loaded there.
+   */
+  registry?: Registry | undefined
+  /** The resource of a request. Default: its URL's host, with the port if it is not the protocol's own. */
+  resource?: ((url: URL) => string) | undefined
+  /** Whether a status counts as bad. Default: those from 500 do. */
+  isFailureStatus?: ((status: number) => boolean) | undefined
+  /** Whether an error counts as bad; otherwise it counts as good. Default: every one does. */
+  isFailure?: ((error: any) => boolean) | undefined
+  /** Whether an error says nothing of the host. Default: none does, but for requests that their caller aborts. */
+  ignore?: ((error: any) => boolean) | undefined
+  /** With a registry of its own: the most hosts that it keeps. Default: 10000. */
+  maxHosts?: number | undefined
+}
+
+/** Checked options. */
+export class HttpPolicy {
+  readonly registry: Registry
+  readonly #resource: (url: URL) => string
+  readonly #isFailureStatus: (status: number) => boolean
+  readonly #isFailure: ((error: any) => boolean) | undefined
+  readonly #ignore: ((error: any) => boolean) | undefined
+
+  constructor(options: HttpOptions, more: readonly string[] = []) {
+    checkOptions('options', options, new Set([...HTTP_OPTIONS, ...more]))
+    for (const name of ['resource', 'isFailureStatus', 'isFailure', 'ignore'] as const) checkFunction(name, options[name])
+    this.registry = registryOf(options)
+    this.#resource = options.resource ?? ((url) => url.host)
+    this.#isFailureStatus = options.isFailureStatus ?? ((status) => status >= 500)
+    this.#isFailure = options.isFailure
+    this.#ignore = options.ignore
+  }
+
+  /** The resource of a request. */
+  resourceOf(url: string | URL): string {
+    return this.#resource(typeof url === 'string' ? new URL(url) : url)
+  }
+
+  isFailureStatus(status: number): boolean {
+    return this.#isFailureStatus(status)
+  }
+
+  /** Whether an error is its caller's, and says nothing of the host. */
+  isIgnored(error: unknown): boolean {
+    return isAborted(error) || (this.#ignore?.(error) ?? false)
+  }
+
+  isBadError(error: unknown): boolean {
+    return this.#isFailure === undefined || this.#isFailure(error)
+  }
+
+  ofStatus(status: number): Outcome {
+    return this.isFailureStatus(status) ? BAD : GOOD
+  }
+
+  ofError(error: unknown): Outcome {
+    if (isAborted(error)) return CANCELLED
+    if (isBlocked(error) || this.#ignore?.(error)) return IGNORED
+    return this.isBadError(error) ? BAD : GOOD
+  }
+}
+
+function registryOf({ registry, maxHosts = 10_000, ...options }: HttpOptions): Registry {
+  const rule = Object.fromEntries(Object.entries(options).filter(([name, value]) => RULE_FIELDS.includes(name) && value !== undefined))
+  if (Object.keys(rule).length === 0) {
+    if (registry !== undefined && !(registry instanceof Registry)) throw invalid('registry', registry, 'a Registry')
+    return registry ?? Registry.global
+  }
+  if (registry !== undefined) throw invalid('registry', registry, 'left out where there is a rule: load it there as a default rule')
+  const own = new Registry({ maxResources: maxHosts })
+  own.loadDefaults({ resource: '*', ...(rule as unknown as RuleFields) })
+  return own
+}
+
+/** What the clients reject with when a caller aborts without a reason of its own. */
+function isAborted(error: unknown): boolean {
+  const { name, code } = (typeof error === 'object' && error !== null ? error : {}) as { name?: unknown; code?: unknown }
+  return name === 'AbortError' || code === 'UND_ERR_ABORTED' || code === 'ERR_CANCELED'
+}
+
+const HTTP_OPTIONS: readonly string[] = [
+  ...RULE_FIELDS,
+  'registry',
+  'resource',
+  'isFailureStatus',
+  'isFailure',
+  'ignore',
+  'maxHosts',
+]
