@@ -146,12 +146,14 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: R
     if (token < 0) return Promise.reject(gate.blocked(token, name))
     if (token & CHANGED) hub.drain()
     let result: unknown
+    let isPromise: boolean
     try {
       result = fn.apply(this, args)
+      isPromise = result instanceof Promise && result.constructor === Promise
     } catch (error) {
       return settled(() => fail(token, error))
     }
-    if (!(result instanceof Promise) || result.constructor !== Promise) {
+    if (!isPromise) {
       if (!isObject(result)) return settled(() => succeed(token, result))
       result = adopted(result)
     }

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { test } from 'node:test'
+import { TimeoutError } from 'tripcoil'
+import { deferred, guardedWorld, totals, trip, turn } from './support.mjs'
+
+test('timed out at 10 ms, rejected at 20 ms: one outcome, one fallback', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const errors = []
+  const late = () => new Promise((_, reject) => setTimeout(reject, 20, new Error('late')))
+  const fallback = (error) => errors.push(error)
+  const { call, stock } = guardedWorld(late, { timeout: 10, fallback })
+  const promise = call()
+  t.mock.timers.tick(9)
+  await turn()
+  assert.equal(errors.length, 0)
+  t.mock.timers.tick(1)
+  assert.equal(await promise, 1)
+  t.mock.timers.tick(10)
+  await turn()
+  assert.deepEqual(errors.map((error) => error instanceof TimeoutError && [error.code, error.timeout, error.resource]), [['ETIMEDOUT', 10, 'stock']])
+  assert.deepEqual(totals(stock), { passed: 1, bad: 1 })
+})
+
+test('a call in time is not timed out, and leaves no timer', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { call, stock } = guardedWorld(async () => 5, { timeout: 10 })
+  assert.equal(await call(), 5)
+  t.mock.timers.tick(100)
+  await turn()
+  assert.deepEqual(totals(stock), { passed: 1, good: 1 })
+})
+
+test('the function is given a signal that the time-out aborts, beside what it was given', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { call } = guardedWorld((url, options) => new Promise((_, reject) => {
+    options.signal.addEventListener('abort', () => reject([url, options.method, options.signal.reason]))
+  }), { timeout: 10, signal: 1 })
+  const promise = call('/', { method: 'PUT' })
+  const alone = call('/')
+  t.mock.timers.tick(10)
+  await assert.rejects(promise, TimeoutError)
+  await assert.rejects(alone, TimeoutError)
+})
+
+test('the signal goes where the arguments have no place yet', async () => {
+  const { call } = guardedWorld(async (...args) => args, { signal: 2 })
+  const args = await call('a')
+  assert.deepEqual([args.length, args[0], args[1]], [3, 'a', undefined])
+  assert.ok(args[2].signal instanceof AbortSignal)
+})
+
+test('a call that its caller aborts has no outcome, and rejects with the reason', async () => {
+  const fallback = () => assert.fail('the caller has given up')
+  const { call, stock } = guardedWorld(({ signal }) => new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted inside')))
+  }), { signal: 0, fallback })
+  const controller = new AbortController()
+  const promise = call({ signal: controller.signal })
+  controller.abort(new Error('enough'))
+  await assert.rejects(promise, /enough/)
+  await turn()
+  assert.deepEqual(totals(stock), { passed: 1, cancelled: 1 })
+  assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+})
+
+test('a call whose signal is aborted already is not made', async () => {
+  const { call, stock } = guardedWorld(() => assert.fail('not to be called'), { signal: 0 })
+  await assert.rejects(call({ signal: AbortSignal.abort('before') }), (error) => error === 'before')
+  assert.deepEqual(totals(stock), {})
+})
+
+test('an aborted probe leaves its place at once; a thousand in a row, and it still works', async () => {
+  const { call, stock, clock } = guardedWorld(() => new Promise(() => {}), { signal: 0 })
+  trip(stock)
+  clock.advance(2000)
+  for (let i = 0; i < 1000; i++) {
+    const controller = new AbortController()
+    const promise = call({ signal: controller.signal })
+    assert.equal(stock.state, 'halfOpen')
+    controller.abort(i)
+    await assert.rejects(promise, (error) => error === i)
+  }
+  assert.ok(stock.enter().exit())
+  assert.equal(stock.state, 'closed')
+})
+
+test('a call that has ended leaves nothing on the caller\'s signal', async () => {
+  const { signal } = new AbortController()
+  const outcomes = { fulfilled: async () => 5, rejected: async () => { throw new Error('no') }, thrown: () => { throw new Error('no') } }
+  for (const fn of Object.values(outcomes)) {
+    const { call } = guardedWorld(fn, { signal: 0 })
+    await Promise.allSettled([call({ signal })])
+    assert.equal(getEventListeners(signal, 'abort').length, 0)
+  }
+})
+
+test('a time-out that comes first wins over an abort, and the other way round', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { call, stock } = guardedWorld(() => new Promise(() => {}), { timeout: 10, signal: 0 })
+  const controller = new AbortController()
+  const timed = call({ signal: controller.signal })
+  t.mock.timers.tick(10)
+  controller.abort()
+  await assert.rejects(timed, TimeoutError)
+  const other = new AbortController()
+  const aborted = call({ signal: other.signal })
+  other.abort()
+  t.mock.timers.tick(10)
+  await assert.rejects(aborted, { name: 'AbortError' })
+  assert.deepEqual(totals(stock), { passed: 2, bad: 1, cancelled: 1 })
+})
+
+test('what is not a signal is refused by name', async () => {
+  const { call } = guardedWorld(async () => 5, { signal: 0 })
+  await assert.rejects(call({ signal: 5 }), { code: 'ERR_INVALID_ARG_VALUE', message: 'signal: 5 is not allowed; it must be an AbortSignal' })
+  assert.equal(await call({ signal: null }), 5)
+})
+
+test('a late result of a replaced probe is ignored', async () => {
+  const slow = deferred()
+  const { call, stock, clock } = guardedWorld((which) => which)
+  trip(stock)
+  clock.advance(2000)
+  const hanging = call(slow.promise)
+  await assert.rejects(call(1), { code: 'ECIRCUITOPEN', state: 'halfOpen', retryAfter: 2000 })
+  clock.advance(2000)
+  const next = deferred()
+  const probe = call(next.promise)
+  slow.resolve('late')
+  assert.equal(await hanging, 'late')
+  assert.equal(stock.state, 'halfOpen')
+  next.resolve('good')
+  assert.equal(await probe, 'good')
+  assert.equal(stock.state, 'closed')
+})
