@@ -125,13 +125,12 @@ export class Registry {
   }
 
   #loadObjects(scope: 'ordinary' | 'resource' | 'defaults', name: string, source: unknown): Report {
-    const { rules, faults } = prepare(source)
+    const { rules, places, faults } = prepare(source)
     const loaded = this.#native.loadRules(scope, name, rules, faults.length === 0)
-    loaded.faults = loaded.faults.map(told)
+    const found = loaded.faults.map(({ index, ...fault }) => told(index === undefined ? fault : { index: places[index]!, ...fault }))
     // What JavaScript has found about the same field is nearer to what was meant.
-    const isNew = (found: Fault): boolean =>
-      !faults.some(({ index, field }) => index === found.index && field === found.field)
-    loaded.faults = [...faults, ...loaded.faults.filter(isNew)].sort((a, b) => (a.index ?? 0) - (b.index ?? 0))
+    const isNew = ({ index, field }: Fault): boolean => !faults.some((known) => known.index === index && known.field === field)
+    loaded.faults = [...faults, ...found.filter(isNew)].sort((a, b) => (a.index ?? 0) - (b.index ?? 0))
     return this.#done(loaded)
   }
 

@@ -105,18 +105,20 @@ const KNOWN: readonly string[] = ['resource', 'regex', ...RULE_FIELDS]
 /** Rules on their way to the native part, and what of them it cannot even be told. */
 export interface Prepared {
   rules: NativeOptions[]
+  /** The position that each had in its list. */
+  places: number[]
   faults: Fault[]
 }
 
 /** Prepares rules. Numbers are judged by the library; here, only what is none becomes NaN. */
 export function prepare(rules: unknown): Prepared {
-  const prepared: Prepared = { rules: [], faults: [] }
+  const prepared: Prepared = { rules: [], places: [], faults: [] }
   const list: unknown[] = Array.isArray(rules) ? rules : [rules]
   list.forEach((rule, index) => prepareOne(prepared, rule, index))
   return prepared
 }
 
-function prepareOne({ rules, faults }: Prepared, rule: unknown, index: number): void {
+function prepareOne({ rules, places, faults }: Prepared, rule: unknown, index: number): void {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) {
     faults.push(told({ index, value: shown(rule), allowed: 'an object' }))
     return
@@ -158,6 +160,7 @@ function prepareOne({ rules, faults }: Prepared, rule: unknown, index: number): 
     if (value !== undefined) options[name] = typeof value === 'number' ? value : NaN
   }
   rules.push(options)
+  places.push(index)
 }
 
 /** A fault with its message. */

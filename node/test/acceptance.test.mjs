@@ -197,8 +197,6 @@ test('ten thousand breakers keep no process alive: a script ends after its last 
   const { status, stdout, stderr } = run(`
     import { breaker, Breaker, Registry } from 'tripcoil'
     const rule = { strategy: 'errorRatio', threshold: 0.5, retryTimeout: 1000 }
-    console.log('first line')
-    const before = process.getActiveResourcesInfo()
     const registry = new Registry()
     for (let i = 0; i < 10_000; i++) {
       breaker(() => new Promise(() => {}), { ...rule, resource: 'r' + i, registry, timeout: 60_000 })()
@@ -206,9 +204,10 @@ test('ten thousand breakers keep no process alive: a script ends after its last 
     registry.onTransition(() => {})
     registry.transitions().next()
     new Breaker(() => new Promise(() => {}), rule).fire()
-    console.log('last line', process.getActiveResourcesInfo().length - before.length)
+    // What loads modules, prints this, or frees what was collected is done soon.
+    console.log('last line', ...process.getActiveResourcesInfo().filter((name) => !/CloseReq|Pipe|TTY|Immediate/.test(name)))
   `)
-  assert.deepEqual([status, stdout.trim(), stderr], [0, 'first line\nlast line 0', ''])
+  assert.deepEqual([status, stdout.trim(), stderr], [0, 'last line', ''])
 })
 
 test('reloading beside calls loses none', async () => {
