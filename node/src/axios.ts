@@ -15,8 +15,8 @@ type Adapter = (config: any) => Promise<any>
  */
 export function guardAdapter(adapter: Adapter, options: HttpOptions = {}): Adapter {
   const policy = new HttpPolicy(options)
-  const isFailure = (error: { response?: { status: number } }): boolean =>
-    error.response === undefined ? policy.isBadError(error) : policy.isFailureStatus(error.response.status)
+  const isFailure = (error: AxiosError): boolean =>
+    isAboutStatus(error) ? policy.isFailureStatus(error.response!.status) : policy.isBadError(error)
   const { policy: guard } = prepareGuard(adapter, {
     registry: policy.registry,
     resource: (config: Config) => policy.resourceOf(urlOf(config)),
@@ -27,6 +27,16 @@ export function guardAdapter(adapter: Adapter, options: HttpOptions = {}): Adapt
   })
   guard.endOf = streamOf
   return (config) => call(guard, adapter, undefined, [config])
+}
+
+interface AxiosError {
+  response?: { status: number }
+  config?: { validateStatus?: ((status: number) => boolean) | null }
+}
+
+/** Whether it is the status that axios has refused; a body that was cut off is an error with a response, too. */
+function isAboutStatus({ response, config }: AxiosError): boolean {
+  return response !== undefined && config?.validateStatus?.(response.status) === false
 }
 
 /** The stream of a response, as the adapter for Node and that for `fetch` have it. */

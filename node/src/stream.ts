@@ -86,10 +86,15 @@ function isNodeStream(value: object): value is NodeStream {
 function endOfNodeStream(stream: NodeStream, ended: Ended): object | undefined {
   if (stream.readableEnded || stream.destroyed) return undefined
   // Looks on without being the listener that an error would need.
-  stream.on(errorMonitor, (error: unknown) => ended({ error }))
+  stream.on(errorMonitor, (error: unknown) => ended(isAbort(error) ? { outcome: CANCELLED } : { error }))
   stream.on('end', () => ended({ outcome: GOOD }))
   stream.on('close', () => ended({ outcome: CANCELLED }))
   return stream
+}
+
+/** A reader that leaves a stream early destroys it with this. */
+function isAbort(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === 'ABORT_ERR'
 }
 
 function isAsyncGenerator(value: object): value is AsyncGenerator {

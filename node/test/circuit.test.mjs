@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Breaker, CircuitOpenError } from 'tripcoil'
+import { R0, world } from './support.mjs'
+
+const EVENTS = ['open', 'halfOpen', 'close', 'success', 'failure', 'timeout', 'reject', 'fallback']
+
+function made(fn, options = {}) {
+  const { registry, clock } = world()
+  const breaker = new Breaker(fn, { resource: 'stock', registry, ...options })
+  const events = []
+  for (const event of EVENTS) breaker.on(event, (...args) => events.push([event, ...args]))
+  return { breaker, registry, clock, events, names: () => events.splice(0).map(([name]) => name) }
+}
+
+test('a life: failures, open, rejected, probed, closed', async () => {
+  const { breaker, clock, names } = made(async (value) => { if (value instanceof Error) throw value; return value })
+  assert.equal(await breaker.fire(5), 5)
+  for (let i = 0; i < 3; i++) await assert.rejects(breaker.fire(new Error('no')), /^Error: no$/)
+  assert.deepEqual(names(), ['success', 'failure', 'failure', 'open', 'failure'])
+  await assert.rejects(breaker.fire(5), CircuitOpenError)
+  assert.deepEqual([names(), breaker.opened, breaker.closed, breaker.halfOpen], [['reject'], true, false, false])
+  clock.advance(2000)
+  assert.equal(await breaker.fire(6), 6)
+  assert.deepEqual([names(), breaker.closed], [['halfOpen', 'close', 'success'], true])
+  assert.deepEqual(breaker.stats, { fires: 6, successes: 2, failures: 3, timeouts: 0, rejects: 1, fallbacks: 0 })
+  const { state, stats, breakers: [own] } = breaker.status
+  assert.deepEqual([state, stats.fires, own.totals.blocked, breaker.name], ['closed', 6, 1, 'stock'])
+})
+
+test('the fallback gets the arguments and then the error; its answer is an event', async () => {
+  const { breaker, events } = made(async () => { throw new Error('no') })
+  assert.equal(breaker.fallback((a, b, error) => `${a}${b}${error.message}`), breaker)
+  assert.equal(await breaker.fire(1, 2), '12no')
+  assert.deepEqual(events.map(([name, first]) => [name, first.message ?? first]), [['failure', 'no'], ['fallback', '12no']])
+})
+
+test('a time-out is a failure, too', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { breaker, names } = made(() => new Promise(() => {}), { timeout: 10 })
+  const promise = breaker.fire()
+  t.mock.timers.tick(10)
+  await assert.rejects(promise, { code: 'ETIMEDOUT' })
+  assert.deepEqual([names(), breaker.stats.timeouts, breaker.stats.failures], [['timeout', 'failure'], 1, 1])
+})
+
+test('by hand: open, close, disable, enable', async () => {
+  const { breaker, names } = made(async (error) => { if (error) throw error })
+  breaker.open()
+  breaker.open()
+  await assert.rejects(breaker.fire(), CircuitOpenError)
+  assert.deepEqual([breaker.opened, breaker.enabled], [true, true])
+  breaker.close()
+  await breaker.fire()
+  breaker.disable()
+  assert.equal(breaker.enabled, false)
+  for (let i = 0; i < 10; i++) await assert.rejects(breaker.fire(new Error('no')), /^Error: no$/)
+  breaker.enable()
+  assert.deepEqual([breaker.closed, breaker.enabled], [true, true])
+  assert.deepEqual(names().filter((name) => name !== 'failure'), ['open', 'reject', 'close', 'success'])
+})
+
+test('this is passed by call, and success tells the time', async () => {
+  const self = {}
+  const { breaker, events } = made(async function () { return this })
+  assert.equal(await breaker.call(self), self)
+  assert.ok(events[0][2] >= 0)
+})
+
+test('events of other resources are not told', () => {
+  const { registry, names } = made(async () => {})
+  registry.load([{ resource: 'stock', ...R0 }, { resource: 'other', ...R0 }])
+  registry.resource('other').setMode('forcedOpen')
+  assert.deepEqual(names(), [])
+})
+
+test('once means once, and a listener that throws stops nobody', async (t) => {
+  t.mock.method(process, 'emitWarning', () => {})
+  const { breaker, names } = made(async () => 5)
+  const once = []
+  breaker.once('success', (value) => once.push(value))
+  breaker.prependListener('success', () => { throw new Error('listener') })
+  assert.deepEqual([await breaker.fire(), await breaker.fire(), once, names()], [5, 5, [5], ['success', 'success']])
+})
+
+test('the resource must have a name, and options are checked', () => {
+  assert.throws(() => new Breaker(async () => {}, { resource: () => 'a' }), { message: /^resource: a function is not allowed; it must be a string$/ })
+  assert.throws(() => new Breaker(async () => {}, { errorThresholdPercentage: 50 }), { message: /^"errorThresholdPercentage" is not an option/ })
+  assert.throws(() => new Breaker(async () => {}), { message: /^options: missing/ })
+  assert.throws(() => new Breaker(async () => {}, R0).fallback(5), { message: /^fallback: 5 is not allowed/ })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { run } from './support.mjs'
+
+/** Runs a script that may collect garbage: `collect()` until what it waits for holds. */
+function collecting(script) {
+  return run(`
+    import { breaker, Breaker, Registry, VirtualClock } from 'tripcoil'
+    const rule = { strategy: 'errorRatio', threshold: 0.5, retryTimeout: 1000 }
+    const collect = async (holds) => {
+      for (let i = 0; i < 200 && !holds(); i++) {
+        await new Promise(setImmediate)
+        gc()
+      }
+    }
+    ${script}
+  `, '--expose-gc')
+}
+
+test('breakers that are dropped are freed, with their registries, listeners and classes', () => {
+  const { status, stdout, stderr } = collecting(`
+    const alive = new Set()
+    const freed = new FinalizationRegistry((id) => alive.delete(id))
+    const watch = (value, id) => { alive.add(id); freed.register(value, id) }
+    const make = async (i) => {
+      const guarded = breaker(async () => 5, rule)
+      watch(guarded, 'guarded ' + i)
+      watch(guarded.registry, 'registry ' + i)
+      guarded.registry.onTransition(() => {})
+      await guarded()
+      const circuit = new Breaker(async () => 5, rule)
+      circuit.on('open', () => {})
+      watch(circuit, 'circuit ' + i)
+      await circuit.fire()
+    }
+    for (let i = 0; i < 300; i++) await make(i)
+    await collect(() => alive.size === 0)
+    console.log(alive.size, [...alive].slice(0, 5).join())
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, '0', ''])
+})
+
+test('classes on the registry of the process are freed, and no longer told', () => {
+  const { status, stdout, stderr } = collecting(`
+    let alive = 0
+    let told = 0
+    const freed = new FinalizationRegistry(() => alive--)
+    const make = (i) => {
+      const circuit = new Breaker(async () => 5, { resource: 'r', ...rule })
+      circuit.on('open', () => told++)
+      alive += 1
+      freed.register(circuit, i)
+    }
+    for (let i = 0; i < 300; i++) make(i)
+    await collect(() => alive === 0)
+    Registry.global.resource('r').setMode('forcedOpen')
+    console.log(alive, told)
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, '0 0', ''])
+})
+
+test('an entry that is lost gives its probe\'s place back', () => {
+  const { status, stdout, stderr } = collecting(`
+    const clock = new VirtualClock()
+    const registry = new Registry({ clock })
+    registry.load({ resource: 'r', ...rule, minRequestAmount: 1, probeTimeout: 0 })
+    const r = registry.resource('r')
+    r.enter().fail()
+    clock.advance(1000)
+    const lose = () => { r.enter() }
+    lose()
+    const before = r.state
+    await collect(() => r.state === 'open')
+    console.log(before, r.state, r.tryEnter() !== undefined)
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, 'halfOpen open true', ''])
+})
+
+test('memory stays as it is over a million calls, blocked ones and entries among them', () => {
+  const { status, stdout, stderr } = collecting(`
+    const call = breaker(async () => {}, rule)
+    const blocked = breaker(async () => {}, rule)
+    blocked.resource.setMode('forcedOpen')
+    const round = async () => {
+      for (let i = 0; i < 100_000; i++) {
+        await call()
+        if (i % 10 === 0) await blocked().catch(() => {})
+        if (i % 10 === 5) call.resource.enter().exit()
+      }
+      gc()
+      await new Promise(setImmediate)
+      gc()
+      return process.memoryUsage().rss
+    }
+    for (let i = 0; i < 4; i++) await round()
+    const before = await round()
+    for (let i = 0; i < 9; i++) await round()
+    const grown = (await round()) - before
+    // One place in memory that each call leaves behind would be 64 MB.
+    console.log(grown < 24 * 1024 * 1024 ? 'flat' : 'grown by ' + grown)
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, 'flat', ''])
+})
