@@ -26,7 +26,7 @@ export type BreakerOptions<A extends readonly unknown[] = any[], T = any, B = un
   }
 
 /** What a guarded function gives: a promise, or the same async generator. */
-export type GuardedResult<T, B, F> = T extends AsyncGenerator ? T : Promise<Awaited<T> | Awaited<B> | Awaited<F>>
+export type GuardedResult<T, B, F> = [T] extends [AsyncGenerator] ? T : Promise<Awaited<T> | Awaited<B> | Awaited<F>>
 
 /** A guarded function: called as the one that it guards. Where that is async already, its type is the same. */
 export type Guarded<Fn extends AnyFunction, B = never, F = never> = ([B, F] extends [never, never]

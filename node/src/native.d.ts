@@ -182,6 +182,24 @@ export interface Given {
   value: string
 }
 
+/** What is ignored. */
+export interface Ignored {
+  /** The rule's position in its list, from 0. */
+  index?: number
+  /** The rule's resource, where it has a valid one. */
+  resource?: string
+  /** The field. */
+  field?: string
+  /** What stands there. */
+  value?: string
+  /** What becomes of it, and why. */
+  note: string
+  /** The line, from 1. */
+  line?: number
+  /** All of it on one line. */
+  message: string
+}
+
 /** What the legacy check counts. */
 export interface LegacyStatistics {
   /** Calls admitted. */
@@ -205,7 +223,7 @@ export interface Loaded {
   /** What is wrong. */
   faults: Array<Fault>
   /** What is ignored. */
-  warnings: Array<Warning>
+  warnings: Array<Ignored>
 }
 
 /** Reads a document of ordinary rules, and loads nothing. */
@@ -372,21 +390,3 @@ export interface Trip {
 
 /** The version of the library. */
 export declare const VERSION: string
-
-/** What is ignored. */
-export interface Warning {
-  /** The rule's position in its list, from 0. */
-  index?: number
-  /** The rule's resource, where it has a valid one. */
-  resource?: string
-  /** The field. */
-  field?: string
-  /** What stands there. */
-  value?: string
-  /** What becomes of it, and why. */
-  note: string
-  /** The line, from 1. */
-  line?: number
-  /** All of it on one line. */
-  message: string
-}

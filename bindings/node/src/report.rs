@@ -23,7 +23,7 @@ pub struct Fault {
 }
 
 /// What is ignored.
-#[napi(object, object_from_js = false, js_name = "Warning")]
+#[napi(object, object_from_js = false)]
 pub struct Ignored {
     /// The rule's position in its list, from 0.
     pub index: Option<u32>,

@@ -1,0 +1,18 @@
+import { breaker, CircuitOpenError } from 'tripcoil'
+
+const fetchStock = breaker(async (sku) => {
+  throw new Error(`no answer about ${sku}`) // stands for a call over the network
+}, { resource: 'stock', strategy: 'errorRatio', threshold: 0.5, minRequestAmount: 4, retryTimeout: 2000 })
+
+async function main() {
+  for (let i = 0; i < 6; i++) {
+    try {
+      console.log(await fetchStock('sku-1'))
+    } catch (error) {
+      if (error instanceof CircuitOpenError) console.log('not called:', error.message)
+      else console.log('failed:', error.message)
+    }
+  }
+}
+
+main()
