@@ -17,6 +17,7 @@ pub(crate) struct Language {
 pub(crate) const LANGUAGES: &[Language] = &[
     Language { name: "C", script: "demo/clients/c" },
     Language { name: "Python", script: "demo/clients/python" },
+    Language { name: "Node", script: "demo/clients/node" },
 ];
 
 impl Language {
