@@ -26,6 +26,7 @@ test('breakers that are dropped are freed, with their registries, listeners and 
       const guarded = breaker(async () => 5, rule)
       watch(guarded, 'guarded ' + i)
       watch(guarded.registry, 'registry ' + i)
+      watch(guarded.registry.hub, 'hub ' + i)
       guarded.registry.onTransition(() => {})
       await guarded()
       const circuit = new Breaker(async () => 5, rule)
@@ -74,6 +75,26 @@ test('an entry that is lost gives its probe\'s place back', () => {
     console.log(before, r.state, r.tryEnter() !== undefined)
   `)
   assert.deepEqual([status, stdout.trim(), stderr], [0, 'halfOpen open true', ''])
+})
+
+test('a stream that nobody reads gives its probe\'s place back, and is cancelled', () => {
+  const { status, stdout, stderr } = collecting(`
+    const clock = new VirtualClock()
+    const registry = new Registry({ clock })
+    registry.load({ resource: 'r', ...rule, minRequestAmount: 1, probeTimeout: 0 })
+    let cancelled = 0
+    const make = () => new Response(new ReadableStream({ cancel() { cancelled += 1 } }))
+    const call = breaker(async () => make(), { resource: 'r', registry, stream: true })
+    const r = call.resource
+    r.enter().fail()
+    clock.advance(1000)
+    const lose = async () => { await call() }
+    await lose()
+    const before = r.state
+    await collect(() => r.state === 'open' && cancelled === 1)
+    console.log(before, r.state, cancelled)
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, 'halfOpen open 1', ''])
 })
 
 test('memory stays as it is over a million calls, blocked ones and entries among them', () => {

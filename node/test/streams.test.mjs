@@ -145,8 +145,12 @@ test('a stream\'s time-out is that of its beginning; its caller may abort it unt
   assert.equal(given.aborted, false)
   controller.abort('enough')
   assert.deepEqual([given.reason, totals(stock)], ['enough', { passed: 1, cancelled: 1 }])
+  // Another call, which has the ended one's place now, is none of the stream's business.
+  const other = stock.enter()
   assert.deepEqual(await collect(stream), [0, 1])
   assert.deepEqual(totals(stock), { passed: 1, cancelled: 1 })
+  other.fail()
+  assert.deepEqual(totals(stock), { passed: 2, bad: 1, cancelled: 1 })
 })
 
 test('a classifier that throws about a stream\'s error makes the call count as bad', async () => {
