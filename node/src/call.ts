@@ -35,8 +35,8 @@ class Call {
   /** The caller's. */
   readonly #signal: AbortSignal | undefined
   readonly #events: Events | undefined
-  readonly #resolve: (value: unknown) => void
-  readonly #reject: (error: unknown) => void
+  #resolve: (value: unknown) => void
+  #reject: (error: unknown) => void
   readonly #resource: string
   /** Of the signal that the function is given. */
   #controller: AbortController | undefined
@@ -155,7 +155,10 @@ class Call {
     if (streamed === undefined || outcome !== GOOD) this.#end(outcome)
     else clearTimeout(this.#timer)
     this.#events?.success(value)
-    this.#resolve(streamed ?? value)
+    const resolve = this.#resolve
+    // They know the promise, and that its stream: a call that waits for its end must not keep what it waits for.
+    this.#resolve = this.#reject = () => {}
+    resolve(streamed ?? value)
   }
 
   readonly #rejected = (error: unknown): void => {
