@@ -289,14 +289,17 @@ class TestInnerRejections:
             guard.call(blocked)
         assert counts(resource) == {"bad": 1}
 
-    @pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no exception groups before 3.11")
-    def test_a_group_of_nothing_else(self, blocked: Callable[[], Any], guard: Guard, stock: Resource) -> None:
-        with pytest.raises(CircuitOpenError) as raised:
-            blocked()
-        for errors in ([raised.value], [raised.value, Boom()]):
-            with pytest.raises(ExceptionGroup):  # noqa: F821
-                guard.call(raising, ExceptionGroup("tasks", errors))  # noqa: F821
-        assert counts(stock) == {"ignored": 1, "bad": 1}
+    if sys.version_info >= (3, 11):
+
+        def test_a_group_of_nothing_else(
+            self, blocked: Callable[[], Any], guard: Guard, stock: Resource
+        ) -> None:
+            with pytest.raises(CircuitOpenError) as raised:
+                blocked()
+            for errors in ([raised.value], [raised.value, Boom()]):
+                with pytest.raises(ExceptionGroup):  # noqa: F821
+                    guard.call(raising, ExceptionGroup("tasks", errors))  # noqa: F821
+            assert counts(stock) == {"ignored": 1, "bad": 1}
 
     def test_a_ring_of_causes_ends(self, guard: Guard, stock: Resource) -> None:
         one, two = Boom(), Boom()
