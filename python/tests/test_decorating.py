@@ -316,9 +316,9 @@ def test_the_face_of_the_function_stays(function: Any) -> None:
         assert kind(function) == kind(original)
     assert inspect.isroutine(function)
     assert callable(function)
-    text = pydoc.render_doc(function, renderer=pydoc.plaintext)
-    assert f"Document {original.__name__}." in text
-    assert str(inspect.signature(original)) in text
+    helps = [pydoc.render_doc(each, renderer=pydoc.plaintext).splitlines() for each in (function, original)]
+    # The first line says what kind of object it is.
+    assert helps[0][1:] == helps[1][1:]
 
 
 @pytest.mark.parametrize("function", KINDS)
