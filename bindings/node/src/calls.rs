@@ -200,7 +200,5 @@ fn is_same(one: &Blocked, other: &Blocked) -> bool {
     else {
         return false;
     };
-    slot == other_slot
-        && rejection.generation == other_rejection.generation
-        && (rejection.state, rejection.mode) == (other_rejection.state, other_rejection.mode)
+    slot == other_slot && rejection.generation() == other_rejection.generation()
 }
