@@ -16,7 +16,12 @@ trap 'rm -f LICENSE-MIT LICENSE-APACHE' EXIT
 
 rm -f "$out"/tripcoil-*
 linux=()
-[ "$(uname -s)" != Linux ] || linux=(--zig --compatibility manylinux2014)
+if [ "$(uname -s)" = Linux ]; then
+    # Zig would link an unwinder of its own. But CPython before 3.14 ends threads by glibc's, and two
+    # unwinders on one stack crash.
+    unwinder=$("${CC:-cc}" -print-file-name=libgcc_s.so.1)
+    linux=(--zig --compatibility manylinux2014 -- -C "link-arg=$unwinder")
+fi
 "$python" -m maturin build --quiet --profile "$profile" --out "$out" ${linux[@]+"${linux[@]}"}
 "$python" -m maturin sdist --out "$out"
 
@@ -25,6 +30,7 @@ linux=()
 if [ "$(uname -s)" = Linux ]; then
     "$python" -m auditwheel show "$out"/*.whl | tee "$out/auditwheel.txt"
     grep -q 'manylinux_2_17' "$out/auditwheel.txt" || { echo "wheels: not a manylinux2014 wheel"; exit 1; }
+    grep -q 'libgcc_s' "$out/auditwheel.txt" || { echo "wheels: an unwinder of its own"; exit 1; }
     rm "$out/auditwheel.txt"
 fi
 ls -l "$out"
