@@ -22,7 +22,7 @@ if [ "$(uname -s)" = Linux ]; then
     unwinder=$("${CC:-cc}" -print-file-name=libgcc_s.so.1)
     linux=(--zig --compatibility manylinux2014 -- -C "link-arg=$unwinder")
 fi
-"$python" -m maturin build --quiet --profile "$profile" --out "$out" ${linux[@]+"${linux[@]}"}
+"$python" -m maturin build --quiet --locked --profile "$profile" --out "$out" ${linux[@]+"${linux[@]}"}
 "$python" -m maturin sdist --out "$out"
 
 "$python" -m twine check --strict "$out"/*
