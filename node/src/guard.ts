@@ -2,14 +2,15 @@
 import { doors } from './addon'
 import { call } from './call'
 import { checkName, checkOptions, invalid } from './check'
-import { CANCELLED, CHANGED, type Outcome } from './gate'
+import { CANCELLED, CHANGED, type Gate, type Outcome } from './gate'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
 import { Registry } from './registry'
 import type { Resource } from './resource'
 import { RULE_FIELDS, type RuleFields } from './rule'
 
-// Constants of the module, so that the engine knows which functions are called.
+// Constants of the module, which the engine knows without looking them up.
 const { enter, exit } = doors
+const changed = CHANGED
 
 type AnyFunction = (this: any, ...args: any[]) => any
 
@@ -127,49 +128,78 @@ function guard(policy: Policy, fn: AnyFunction, resource: Resource | undefined):
 }
 
 /**
- * The short way, for calls that only need to be let in and judged. It is written for speed: one function, whose own
- * closures end the call.
+ * The short way, for calls that only need to be let in and judged. It is written for speed: what is made for a call is
+ * used again when the call has ended, and no closure captures what is the call's, so that one call after the other
+ * makes no garbage.
  */
 function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: Resource): AnyFunction {
   const { hub } = gate
-  const { trustsResults } = policy
-  const fail = (token: number, error: unknown): never => {
-    gate.end(token, () => policy.ofError(error))
-    throw error
-  }
-  const succeed = (token: number, value: unknown): unknown => {
-    gate.end(token, () => policy.ofResult(value))
-    return value
-  }
+  const spare: Ending[] = []
   return function (this: unknown, ...args: unknown[]) {
     const token = enter(number)
     if (token < 0) return Promise.reject(gate.blocked(token, name))
-    if (token & CHANGED) hub.drain()
+    if (token & changed) hub.drain()
     let result: unknown
     let isPromise: boolean
     try {
       result = fn.apply(this, args)
       isPromise = result instanceof Promise && result.constructor === Promise
     } catch (error) {
-      return settled(() => fail(token, error))
+      return settled(fail, policy, gate, token, error)
     }
     if (!isPromise) {
-      if (!isObject(result)) return settled(() => succeed(token, result))
+      if (!isObject(result)) return settled(succeed, policy, gate, token, result)
       result = adopted(result)
     }
-    return (result as Promise<unknown>).then(
-      (value) => {
-        if (!trustsResults) return succeed(token, value)
-        if (exit(token)) hub.drain()
-        return value
-      },
-      (error) => fail(token, error),
-    )
+    const ending = spare.length > 0 ? spare.pop()! : endingOf(policy, gate, spare)
+    ending.token = token
+    return (result as Promise<unknown>).then(ending.fulfilled, ending.rejected)
   }
 }
 
-function settled(call: () => unknown): Promise<unknown> {
-  return new Promise((resolve) => resolve(call()))
+/** What ends a call: one at a time, and then another. */
+interface Ending {
+  token: number
+  readonly fulfilled: (value: unknown) => unknown
+  readonly rejected: (error: unknown) => never
+}
+
+function endingOf(policy: Policy, gate: Gate, spare: Ending[]): Ending {
+  const { hub } = gate
+  const { trustsResults } = policy
+  const ending: Ending = {
+    token: 0,
+    fulfilled(value) {
+      const { token } = ending
+      spare.push(ending)
+      if (!trustsResults) return succeed(policy, gate, token, value)
+      if (exit(token)) hub.drain()
+      return value
+    },
+    rejected(error) {
+      const { token } = ending
+      spare.push(ending)
+      return fail(policy, gate, token, error)
+    },
+  }
+  return ending
+}
+
+function succeed<T>(policy: Policy, gate: Gate, token: number, value: T): T {
+  gate.end(token, () => policy.ofResult(value))
+  return value
+}
+
+function fail(policy: Policy, gate: Gate, token: number, error: unknown): never {
+  gate.end(token, () => policy.ofError(error))
+  throw error
+}
+
+type End = (policy: Policy, gate: Gate, token: number, settled: unknown) => unknown
+
+/** Ends a call that has come to something at once. */
+function settled(end: End, policy: Policy, gate: Gate, token: number, to: unknown): Promise<unknown> {
+  return new Promise((resolve) => resolve(end(policy, gate, token, to)))
 }
 
 /** A promise of this realm's for any thenable, even one that throws; for what is none, of itself. */

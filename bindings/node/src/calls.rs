@@ -132,12 +132,21 @@ impl Calls {
 
     #[inline]
     pub(crate) fn enter_at(&self, seat: &Rc<Seat>) -> i32 {
-        let begin = || seat.resource.enter_raw().map(|entry| (entry, Rc::clone(seat)));
-        match self.entries.borrow_mut().begin(begin) {
-            Some(Ok(number)) => token::of(number, seat.inbox.is_filled()),
-            Some(Err(blocked)) => seat.rejections.note(blocked),
-            None => token::of(NO_ENTRY, seat.inbox.is_filled()),
+        let mut entries = self.entries.borrow_mut();
+        let Some((number, place)) = entries.vacant() else {
+            return token::of(NO_ENTRY, seat.inbox.is_filled());
+        };
+        // The short way by itself, so that there the entry is made in its place.
+        if let Some(entry) = seat.resource.enter_closed_raw() {
+            *place = Some((entry, Rc::clone(seat)));
+        } else {
+            match seat.resource.enter_any_raw() {
+                Ok(entry) => *place = Some((entry, Rc::clone(seat))),
+                Err(blocked) => return seat.rejections.note(blocked),
+            }
         }
+        entries.occupy();
+        token::of(number, seat.inbox.is_filled())
     }
 
     /// Ends a call; one that has ended is left alone.

@@ -26,20 +26,22 @@ impl<T> Entries<T> {
         Self { places: Vec::new(), free: NO_PLACE }
     }
 
-    /// Begins a call, if `begin` does, and gives its number. Where there are too many, `begin` is not asked.
+    /// A place for a call that begins, if there are not too many; [`Entries::occupy`] says that it has.
     #[inline]
-    pub(crate) fn begin<E>(&mut self, begin: impl FnOnce() -> Result<T, E>) -> Option<Result<u32, E>> {
+    pub(crate) fn vacant(&mut self) -> Option<(u32, &mut Option<T>)> {
         if self.free == NO_PLACE {
             self.grow()?;
         }
-        let number = self.free;
-        let place = self.places.get_mut(number as usize)?;
-        place.entry = Some(match begin() {
-            Ok(entry) => entry,
-            Err(error) => return Some(Err(error)),
-        });
-        self.free = place.next;
-        Some(Ok(number))
+        let place = self.places.get_mut(self.free as usize)?;
+        Some((self.free, &mut place.entry))
+    }
+
+    /// The vacant place has been taken.
+    #[inline]
+    pub(crate) fn occupy(&mut self) {
+        if let Some(place) = self.places.get(self.free as usize) {
+            self.free = place.next;
+        }
     }
 
     #[cold]
