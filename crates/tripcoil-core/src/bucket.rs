@@ -6,8 +6,9 @@
 //! | 36 to 51 | lap, its low 16 bits |
 //! | 52 to 63 | life of the window: a bucket of another life than the breaker's is empty |
 //!
-//! The good word is its bucket's master: the bad word counts only where both say the same life and lap,
-//! and whoever adds a bad call sees to it that the good word is there first.
+//! The good word is its bucket's master: the bad word, and the words of stripes, count only where they
+//! say the same life and lap as it does, and whoever adds to one of them sees to it that the good word is
+//! there first.
 
 use crate::sync::{AtomicU64, Ordering, zeroed};
 

@@ -10,7 +10,8 @@ use crate::totals::Tally;
 ///
 /// A stripe holds one more word for good calls per bucket. A call that ended well is counted in the stripe
 /// of its thread, where there are stripes, so that threads do not take a cache line from each other; all
-/// else is as if there were one word. Stripes may appear while the breaker is in use, and stay.
+/// else is as if there were one word, since a stripe's word counts only while its bucket's good word says
+/// the same life and lap. Stripes may appear while the breaker is in use, and stay.
 pub trait Memory {
     /// The buckets.
     fn buckets(&self) -> &[Bucket];
@@ -95,13 +96,10 @@ fn word(stripe: &[Line], slot: usize) -> Option<&AtomicU64> {
 }
 
 impl<M: Memory + ?Sized> Breaker<'_, M> {
-    /// The word in which this thread counts a good call, of the bucket at `slot`; none beyond the memory.
+    /// The word of the bucket at `slot` in this thread's stripe, where there are stripes.
     #[inline]
-    pub(crate) fn good_word(&self, slot: usize) -> Option<&AtomicU64> {
-        match self.memory.own_stripe() {
-            Some(stripe) => word(stripe, slot),
-            None => self.memory.buckets().get(slot).map(|bucket| &bucket.good),
-        }
+    pub(crate) fn own_word(&self, slot: usize) -> Option<&AtomicU64> {
+        word(self.memory.own_stripe()?, slot)
     }
 
     /// The buckets that the rule uses.
@@ -127,3 +125,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         (0..self.window().len()).flat_map(|slot| self.words_of(slot))
     }
 }
+
+#[cfg(all(test, not(loom)))]
+#[path = "memory_tests.rs"]
+mod tests;

@@ -25,9 +25,17 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         if !anchor.is_of(word.life()) || !anchor.reaches(place.lap) {
             return false;
         }
-        let Some(target) = self.good_word(place.slot) else { return false };
-        let cell = Cell(target.load(Ordering::Acquire));
-        if !cell.same_place(Cell::new(word.life(), place.lap, 0)) || cell.count() == MAX_COUNT {
+        let Some(bucket) = self.memory.buckets().get(place.slot) else { return false };
+        let present = |cell: Cell| cell.same_place(Cell::new(word.life(), place.lap, 0));
+        let master = Cell(bucket.good.load(Ordering::Acquire));
+        if !present(master) {
+            return false;
+        }
+        let (target, cell) = match self.own_word(place.slot) {
+            Some(own) => (own, Cell(own.load(Ordering::Acquire))),
+            None => (&bucket.good, master),
+        };
+        if !present(cell) || cell.count() == MAX_COUNT {
             return false;
         }
         // Not a fetch_add: the bucket may have been recycled or cleared since it was read.
@@ -48,19 +56,17 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         }
         // Beyond the buckets only where the shape is a later rule's: then nobody reads this count.
         let Some(bucket) = self.memory.buckets().get(place.slot) else { return Ok(()) };
-        if bad {
-            return self.add_bad(bucket, word, anchor, place);
-        }
-        let Some(target) = self.good_word(place.slot) else { return Ok(()) };
-        self.put(Tally::Good, target, word, anchor, place, 1).map(drop)
-    }
-
-    /// Adds one bad call, to a bucket whose good word counts for the same lap.
-    #[inline(never)]
-    fn add_bad(&self, bucket: &Bucket, word: Word, anchor: Anchor, place: Place) -> Result<(), Moved> {
+        let (tally, target) = match self.own_word(place.slot) {
+            _ if bad => (Tally::Bad, &bucket.bad),
+            Some(own) => (Tally::Good, own),
+            None => return self.put(Tally::Good, &bucket.good, word, anchor, place, 1).map(drop),
+        };
+        // The bucket's good word first, which vouches for all others.
         let lap = self.put(Tally::Good, &bucket.good, word, anchor, place, 0)?;
-        let lap = self.put(Tally::Bad, &bucket.bad, word, anchor, Place { lap, ..place }, 1)?;
-        self.remember_bad(word.life(), lap);
+        let lap = self.put(tally, target, word, anchor, Place { lap, ..place }, 1)?;
+        if bad {
+            self.remember_bad(word.life(), lap);
+        }
         Ok(())
     }
 
@@ -144,26 +150,38 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
     }
 
     /// Bad calls are read before the good ones that ended before them, or a breaker could trip on a ratio
-    /// that the window never had: the newest bucket first, which may be the one after `slot` by now, and in
-    /// each the bad word first, before it is even asked whether there are stripes.
+    /// that the window never had: the newest bucket first, which may be the one after `slot` by now.
     fn sum(&self, life: u64, lap: u64, slot: usize) -> Counts {
         let buckets = self.window();
         let newest = if slot + 1 < buckets.len() { slot + 2 } else { 1.min(buckets.len()) };
         let mut counts = Counts::default();
         for i in (0..newest).rev().chain((newest..buckets.len()).rev()) {
-            let counts_now =
-                |cell: &Cell| cell.life() == life && cell.laps_after(lap) >= if i <= slot { 0 } else { -1 };
-            // Acquire: whoever added the bad call had seen to the good word, and what is in it before.
-            let bad = Cell(buckets[i].bad.load(Ordering::Acquire));
-            let good = Cell(buckets[i].good.load(Ordering::Acquire));
-            let spread = self.spread(i).map(|word| Cell(word.load(Ordering::Acquire)));
-            counts.good += spread.filter(counts_now).map(Cell::count).sum::<u64>();
-            if counts_now(&good) {
-                counts.good += good.count();
-                counts.bad += if bad.same_place(good) { bad.count() } else { 0 };
+            let (cell, held) = self.held(i, &buckets[i]);
+            let earliest = if i <= slot { 0 } else { -1 };
+            if cell.life() == life && cell.laps_after(lap) >= earliest {
+                counts.good += held.good;
+                counts.bad += held.bad;
             }
         }
         counts
+    }
+
+    /// What one bucket holds, and what it counts for: the good word tells, and words of another lap or
+    /// life hold nothing. The bad word is read first, and the good word before and after all others.
+    fn held(&self, slot: usize, bucket: &Bucket) -> (Cell, Counts) {
+        // Acquire, all of them: whoever added a bad call had seen to the good word, and what is in it before.
+        let mut master = Cell(bucket.good.load(Ordering::Acquire));
+        loop {
+            let bad = Cell(bucket.bad.load(Ordering::Acquire));
+            let spread = self.spread(slot).map(|word| Cell(word.load(Ordering::Acquire)));
+            let spread: u64 = spread.filter(|cell| cell.same_place(master)).map(Cell::count).sum();
+            let good = Cell(bucket.good.load(Ordering::Acquire));
+            if good.same_place(master) {
+                let bad = if bad.same_place(master) { bad.count() } else { 0 };
+                return (good, Counts { good: good.count() + spread, bad });
+            }
+            master = good;
+        }
     }
 
     /// All that the buckets hold, whatever it counts for: what has not been folded into the totals.

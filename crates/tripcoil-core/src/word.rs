@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 0, 1 | state: 0 closed, 1 open, 2 half-open, 3 closed with mode forced open |
 //! | 2, 3 | mode: 0 normal, 1 disabled, 2 observe only (forced open is told by the state bits) |
-//! | 4 to 15 | life of the window: grows when the window is cleared |
+//! | 4 to 15 | life of the window: grows when the window is cleared; 0 only where there is no rule yet |
 //! | 16 to 63 | generation: grows with every state change, mode change and forfeited probe round |
 //!
 //! "Closed and not forced open" is all-zero state bits, so that admission asks one question.
@@ -113,7 +113,8 @@ impl Word {
 
     /// The same decision over a window that begins a new life.
     pub(crate) fn cleared(self) -> Self {
-        let life = (self.life() + 1) & mask(LIFE_BITS);
+        // Never 0 again: words that have not been written yet are of that life, and must stay empty.
+        let life = self.life() % mask(LIFE_BITS) + 1;
         Self(self.0 & !(mask(LIFE_BITS) << LIFE_SHIFT) | (life << LIFE_SHIFT))
     }
 }
@@ -149,11 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_life_is_followed_by_the_first() {
-        let mut word = Word(0);
-        for _ in 0..(1 << LIFE_BITS) {
+    fn the_last_life_is_followed_by_the_first_and_never_by_that_of_unwritten_words() {
+        let first = Word(0).cleared();
+        let mut word = first;
+        for _ in 0..mask(LIFE_BITS) {
+            assert_ne!(word.life(), 0);
             word = word.cleared();
         }
-        assert_eq!(word, Word(0));
+        assert_eq!(word, first);
     }
 }
