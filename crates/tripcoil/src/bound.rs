@@ -6,7 +6,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use tripcoil_core::{Mode, State};
 
-use crate::registry::{Named, Names};
+use crate::registry::{Name, Named, Names};
 use crate::resource::Inner;
 
 /// The names that a bounded registry has room for, the next candidate for eviction first.
@@ -52,7 +52,7 @@ impl Bound {
 
 fn evict(resources: &Names, name: &str, now: u64) -> bool {
     let resources = resources.pin();
-    let Some(Named(resource)) = resources.get(name) else { return true };
+    let Some(Named(resource)) = resources.get(&Name(name)) else { return true };
     let unused = || {
         // Acquire: what was done through a handle that is gone is seen by those who find it gone.
         let alone = Arc::strong_count(resource) == 1;
@@ -69,7 +69,7 @@ fn evict(resources: &Names, name: &str, now: u64) -> bool {
         resource.evicted.store(false, Ordering::Relaxed);
         return false;
     }
-    resources.remove(name);
+    resources.remove(&Name(name));
     true
 }
 

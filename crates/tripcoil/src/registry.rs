@@ -1,11 +1,12 @@
 //! Names to resources, rules to breakers.
 
-use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+use papaya::Equivalent;
 
 use crate::Rule;
 use crate::bound::Bound;
@@ -23,16 +24,9 @@ pub(crate) type Names = papaya::HashSet<Named, foldhash::fast::RandomState>;
 /// A resource, known by the name in it: a look-up goes to two places in memory beside the table.
 pub(crate) struct Named(pub(crate) Arc<Inner>);
 
-impl Borrow<str> for Named {
-    #[inline]
-    fn borrow(&self) -> &str {
-        &self.0.name
-    }
-}
-
 impl Hash for Named {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name.hash(state);
+        Name(&self.0.name).hash(state);
     }
 }
 
@@ -43,6 +37,23 @@ impl PartialEq for Named {
 }
 
 impl Eq for Named {}
+
+/// A name to be found. Hashed as its bytes alone: nothing else is hashed with it that it could run into.
+pub(crate) struct Name<'a>(pub(crate) &'a str);
+
+impl Hash for Name<'_> {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write(self.0.as_bytes());
+    }
+}
+
+impl Equivalent<Named> for Name<'_> {
+    #[inline]
+    fn equivalent(&self, named: &Named) -> bool {
+        self.0 == named.0.name
+    }
+}
 
 /// Resources by name, and the rules that guard them. Clones are handles of one registry.
 ///
@@ -140,7 +151,7 @@ impl Registry {
     /// The resource of a name that has been asked for before.
     #[inline]
     fn known(&self, name: &str) -> Option<Resource> {
-        let resource = Arc::clone(&self.0.resources.pin().get(name)?.0);
+        let resource = Arc::clone(&self.0.resources.pin().get(&Name(name))?.0);
         if !self.0.bounded {
             return Some(Resource(resource));
         }
@@ -276,7 +287,7 @@ impl Registry {
             Scope::Defaults => loading.rules.set_defaults(rules),
             Scope::Resource(name) => {
                 loading.rules.set_resource(name, rules);
-                if let Some(resource) = self.0.resources.pin().get(name) {
+                if let Some(resource) = self.0.resources.pin().get(&Name(name)) {
                     loading.rules.apply_to(&resource.0);
                 }
                 return Ok(report);
