@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fault::{Fault, Faults, shown};
 use super::fields::{self, Real, Whole};
 use super::name::{self, check_name};
-use super::pattern;
+use super::pattern::Budget;
 use super::rule::{Rule, Strategy, Target};
 
 impl Rule {
@@ -93,7 +93,7 @@ impl RuleBuilder {
     }
 
     /// Whether the resource is a pattern of names in the dialect of the `regex` crate, matched
-    /// against whole names; false by default.
+    /// against whole names, which takes at most 1 MiB when compiled; false by default.
     pub fn regex(mut self, regex: bool) -> Self {
         self.regex = regex;
         self
@@ -254,7 +254,7 @@ impl<'a> Check<'a> {
         if !regex {
             return Some(Target::name(resource));
         }
-        match pattern::compile(resource) {
+        match Budget::of_rule().compile(resource) {
             Ok(compiled) => Some(Target::pattern(resource, compiled)),
             Err(allowed) => self.note("resource", shown(), &allowed),
         }

@@ -7,6 +7,7 @@ use super::fields::DEFAULTS_RESOURCE;
 use super::forms;
 use super::json::{self, Item};
 use super::name::{self, check_name};
+use super::pattern::Budget;
 use super::reader::Reader;
 use super::rule::Rule;
 
@@ -75,6 +76,10 @@ impl Document {
     /// Never fails: [`Document::faults`] has every fault of the text. What is wrong with the document
     /// as a whole (not JSON, a key twice, too large, too deep) is one fault, and the only one.
     ///
+    /// A pattern takes at most 1 MiB when compiled, and all of a document's at most 64 MiB: each counts as
+    /// the least of 16 KiB, 64 KiB, 256 KiB and 1 MiB that suffices, a refused one as 1 MiB. Those that
+    /// come after are faults of their field, and are not compiled.
+    ///
     /// | Sentinel | sentinel-golang | what | default |
     /// | --- | --- | --- | --- |
     /// | `resource` | `resource` | name, or pattern where `regex` | required |
@@ -96,8 +101,10 @@ impl Document {
     /// | `id` | `id` | string or integer: an edited rule of the same id keeps its breaker | none |
     pub fn parse(text: &[u8], scope: Scope<'_>) -> Document {
         let mut collected = Collected::default();
-        let parsed = check_scope(scope)
-            .and_then(|()| json::each_rule(text, |index, item| collected.read(index, item, scope)));
+        let mut patterns = Budget::of_document();
+        let parsed = check_scope(scope).and_then(|()| {
+            json::each_rule(text, |index, item| collected.read(index, item, scope, &mut patterns))
+        });
         match parsed {
             Ok(()) => collected.into_document(),
             Err(faults) => Document::unreadable(faults),
@@ -181,7 +188,7 @@ struct Collected {
 }
 
 impl Collected {
-    fn read(&mut self, index: usize, item: &Item<'_>, scope: Scope<'_>) {
+    fn read(&mut self, index: usize, item: &Item<'_>, scope: Scope<'_>, patterns: &mut Budget) {
         let mut reader = match Reader::new(index, item) {
             Ok(reader) => reader,
             Err(faults) => {
@@ -189,7 +196,7 @@ impl Collected {
                 return;
             }
         };
-        if let Some(rule) = forms::read(&mut reader, scope) {
+        if let Some(rule) = forms::read(&mut reader, scope, patterns) {
             self.candidates.push(Candidate { index, line: reader.line_of("id"), rule });
         }
         self.faults.append(&mut reader.faults);

@@ -3,19 +3,20 @@
 use super::document::Scope;
 use super::fault::Faults;
 use super::fields::{self, Form};
+use super::pattern::Budget;
 use super::reader::Reader;
 use super::rule::{Rule, Strategy, slow_after_ns};
 
 /// Reads one rule. `None` just where the reader has noted a fault.
-pub(super) fn read(reader: &mut Reader<'_>, scope: Scope<'_>) -> Option<Rule> {
+pub(super) fn read(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
     for member in reader.members() {
         if fields::form_of(&member.name).is_none() {
             reader.warn(member, "unknown, not used");
         }
     }
     match form(reader) {
-        Ok(Form::Sentinel) => sentinel(reader, scope),
-        Ok(Form::Go) => go(reader, scope),
+        Ok(Form::Sentinel) => sentinel(reader, scope, patterns),
+        Ok(Form::Go) => go(reader, scope, patterns),
         Err(faults) => {
             reader.faults.extend(faults);
             None
@@ -36,9 +37,9 @@ fn form(reader: &Reader<'_>) -> Result<Form, Faults> {
     }
 }
 
-fn sentinel(reader: &mut Reader<'_>, scope: Scope<'_>) -> Option<Rule> {
+fn sentinel(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
     let regex = reader.flag("regex");
-    let target = reader.target(regex, scope);
+    let target = reader.target(regex, scope, patterns);
     let strategy = reader.whole(&fields::GRADE).and_then(Strategy::from_grade);
     let count = reader.real(&fields::count(strategy));
     let retry_timeout_ms = reader.whole(&fields::TIME_WINDOW).map(|s| s * 1000);
@@ -76,8 +77,8 @@ fn sentinel(reader: &mut Reader<'_>, scope: Scope<'_>) -> Option<Rule> {
     })
 }
 
-fn go(reader: &mut Reader<'_>, scope: Scope<'_>) -> Option<Rule> {
-    let target = reader.target(Some(false), scope);
+fn go(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
+    let target = reader.target(Some(false), scope, patterns);
     let strategy = reader.whole(&fields::STRATEGY).and_then(Strategy::from_grade);
     let threshold = reader.real(&fields::threshold(strategy));
     let max_allowed_rt_ms = match strategy {

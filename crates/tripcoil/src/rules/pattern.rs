@@ -2,23 +2,75 @@
 
 use regex::{Error, Regex, RegexBuilder};
 
-/// Compiles a pattern to match whole names; on failure, what is allowed instead.
-pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
-    // Alone first: `a)|(b` is no pattern, though it becomes one between the anchors. With no room
-    // to compile, only the syntax is judged.
-    match RegexBuilder::new(pattern).size_limit(0).build() {
-        Ok(_) | Err(Error::CompiledTooBig(_)) => {}
-        Err(error) => return Err(allowed(&error)),
+/// What a pattern may take when compiled, in steps: the least that suffices is what it counts as.
+const TIERS: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, LARGEST];
+
+/// A tenth of what the crate would allow.
+const LARGEST: usize = 1 << 20;
+
+/// What the patterns of one document may still take together: a short text can hold thousands, each of
+/// which compiles to a thousand times its length.
+pub(super) struct Budget(usize);
+
+impl Budget {
+    /// For a document: 64 MiB.
+    pub(super) fn of_document() -> Budget {
+        Budget(64 << 20)
     }
-    whole(&format!("^(?:{pattern})$"))
-        // Under `(?x)` a last comment swallows the closing anchor, and the line's end is ignored.
-        .or_else(|_| whole(&format!("^(?:{pattern}\n)$")))
-        .map_err(|error| allowed(&error))
+
+    /// For a rule on its own.
+    pub(super) fn of_rule() -> Budget {
+        Budget(LARGEST)
+    }
+
+    /// Compiles a pattern to match whole names; on failure, what is allowed instead.
+    pub(super) fn compile(&mut self, pattern: &str) -> Result<Regex, String> {
+        if self.0 == 0 {
+            return Err(USED_UP.to_owned());
+        }
+        let (taken, compiled) = compile(pattern);
+        self.0 = self.0.saturating_sub(taken);
+        compiled.map_err(|error| allowed(&error))
+    }
 }
 
-/// A document may hold thousands of patterns, so each gets a tenth of what the crate would allow it.
-fn whole(pattern: &str) -> Result<Regex, Error> {
-    RegexBuilder::new(pattern).size_limit(1 << 20).build()
+const USED_UP: &str = "a name: the patterns before it have used up the 64 MiB that those of one document \
+                       may take when compiled";
+
+/// A compiled pattern, with what it counts as.
+fn compile(pattern: &str) -> (usize, Result<Regex, Error>) {
+    let whole = match whole(pattern) {
+        Ok(whole) => whole,
+        Err(error) => return (LARGEST, Err(error)),
+    };
+    let mut last = (LARGEST, Err(Error::CompiledTooBig(LARGEST)));
+    for tier in TIERS {
+        last = (tier, RegexBuilder::new(&whole).size_limit(tier).build());
+        if !matches!(last.1, Err(Error::CompiledTooBig(_))) {
+            break;
+        }
+    }
+    last
+}
+
+/// The pattern between anchors.
+fn whole(pattern: &str) -> Result<String, Error> {
+    // Alone first: `a)|(b` is no pattern, though it becomes one between the anchors.
+    check_syntax(pattern)?;
+    let whole = format!("^(?:{pattern})$");
+    if check_syntax(&whole).is_ok() {
+        return Ok(whole);
+    }
+    // Under `(?x)` a last comment swallows the closing anchor, and the line's end is ignored.
+    Ok(format!("^(?:{pattern}\n)$"))
+}
+
+/// With no room to compile, only the syntax is judged.
+fn check_syntax(pattern: &str) -> Result<(), Error> {
+    match RegexBuilder::new(pattern).size_limit(0).build() {
+        Ok(_) | Err(Error::CompiledTooBig(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn allowed(error: &Error) -> String {
@@ -39,6 +91,10 @@ fn allowed(error: &Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn compile(pattern: &str) -> Result<Regex, String> {
+        Budget::of_rule().compile(pattern)
+    }
 
     #[test]
     fn patterns_match_whole_names() {
@@ -62,5 +118,29 @@ mod tests {
         assert!(compile("a(?=b)").unwrap_err().contains("look-around"));
         assert!(compile(r"(a)\1").unwrap_err().contains("backreferences"));
         assert!(compile("(?:a{1000}){1000}").unwrap_err().contains("bytes"));
+    }
+
+    #[test]
+    fn a_pattern_counts_as_the_least_that_suffices() {
+        let taken = |pattern: &str| {
+            let mut budget = Budget::of_document();
+            let _ = budget.compile(pattern);
+            Budget::of_document().0 - budget.0
+        };
+        assert_eq!(taken("orders/[0-9]+"), 16 << 10);
+        assert_eq!(taken("a{1000}"), 64 << 10);
+        assert_eq!(taken("a{5000}"), 256 << 10);
+        assert_eq!(taken("a{15000}"), 1 << 20);
+        assert_eq!(taken("(?:a{1000}){1000}"), 1 << 20);
+        assert_eq!(taken("a("), 1 << 20);
+    }
+
+    #[test]
+    fn a_used_up_budget_refuses_the_best_pattern() {
+        let mut budget = Budget(17 << 10);
+        for _ in 0..2 {
+            assert!(budget.compile("a").is_ok());
+        }
+        assert_eq!(budget.compile("a").unwrap_err(), USED_UP);
     }
 }

@@ -6,7 +6,7 @@ use super::fields::{LIMIT_APP_DEFAULT, Real, Whole};
 use super::json::{Item, Member, Value};
 use super::name::{self, check_name};
 use super::number;
-use super::pattern;
+use super::pattern::Budget;
 use super::rule::Target;
 
 /// The fields of one rule. Every method that takes a field gives `None` just where it noted a
@@ -160,14 +160,19 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// What the rule guards: a name or a pattern, as far as the scope has room for it.
-    pub(super) fn target(&mut self, regex: Option<bool>, scope: Scope<'_>) -> Option<Target> {
+    /// What the rule guards: a name or a pattern, as far as the scope and the budget have room for it.
+    pub(super) fn target(
+        &mut self,
+        regex: Option<bool>,
+        scope: Scope<'_>,
+        patterns: &mut Budget,
+    ) -> Option<Target> {
         let name = self.name();
         let member = self.present("resource");
         let Some(wanted) = scope.resource() else {
             return match (name?, regex?) {
                 (name, false) => Some(Target::name(name)),
-                (pattern, true) => match pattern::compile(pattern) {
+                (pattern, true) => match patterns.compile(pattern) {
                     Ok(regex) => Some(Target::pattern(pattern, regex)),
                     Err(allowed) => self.wrong(member?, allowed),
                 },

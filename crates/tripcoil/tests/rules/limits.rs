@@ -164,3 +164,22 @@ fn many_rules_on_one_resource_do_not_take_quadratic_time() {
         (1..=50_000).map(|n| sentinel(&format!(r#", "minRequestAmount": {n}, "id": {n}"#))).collect();
     assert_eq!(parse(format!("[{}]", rules.join(","))).rules.len(), 50_000);
 }
+
+#[test]
+fn the_patterns_of_a_document_share_64_mebibytes() {
+    let pattern = |name: &str| sentinel(r#", "regex": true"#).replace("\"r\"", &format!("\"{name}\""));
+    let too_large = "(?:a{1000}){1000}";
+    let mut rules = vec![pattern(too_large); 63];
+    rules.extend([pattern("last"), pattern("a{15000}"), pattern("over"), sentinel("")]);
+    let document = parse(format!("[{}]", rules.join(",")));
+
+    let names: Vec<_> = document.rules.iter().map(|rule| rule.resource()).collect();
+    // The last of them may take more than what is left.
+    assert_eq!(names, ["last", "a{15000}", "r"]);
+    let Some((over, large)) = document.faults.split_last() else { panic!("no faults") };
+    assert_eq!(large.len(), 63);
+    assert_eq!((over.index, over.field.as_deref()), (Some(65), Some("resource")));
+    assert!(over.allowed.contains("64 MiB"), "{over}");
+    // What one document has used is not missed by the next.
+    assert_eq!(parse(pattern("over")).rules.len(), 1);
+}
