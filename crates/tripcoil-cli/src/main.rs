@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             // Where standard error is closed too, the exit status has to do.
-            let _ = writeln!(io::stderr(), "{}: {error}", check.file.display());
+            let _ = writeln!(io::stderr(), "{}: {error}", shown(&check.file));
             ExitCode::FAILURE
         }
     }
@@ -118,12 +118,25 @@ impl Check {
 
     /// `FILE:LINE`, which editors can follow.
     fn place(&self, line: Option<usize>) -> String {
-        let file = self.file.display();
+        let file = shown(&self.file);
         match line {
             Some(line) => format!("{file}:{line}"),
-            None => file.to_string(),
+            None => file,
         }
     }
+}
+
+/// A file's name on one line: without anything that a terminal would obey.
+fn shown(file: &Path) -> String {
+    let mut shown = String::new();
+    for c in file.to_string_lossy().chars() {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// The document's bytes: no more of them than are needed to see that they are too many.

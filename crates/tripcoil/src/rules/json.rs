@@ -72,9 +72,9 @@ pub(super) fn each_rule(document: &[u8], mut each: impl FnMut(usize, &Item<'_>))
 /// The document as text, without a byte order mark.
 fn text(document: &[u8]) -> Result<&str, Faults> {
     if document.len() > MAX_BYTES {
-        let value = format!("a text of {} bytes", document.len());
-        let allowed = format!("at most {MAX_BYTES} bytes (16 MiB)");
-        return Err(Fault::document(Some(value), allowed, None).into());
+        // Not how many: a reader may have stopped as soon as there were too many.
+        let value = format!("a text of more than {MAX_BYTES} bytes (16 MiB)");
+        return Err(Fault::document(Some(value), "shorter".to_owned(), None).into());
     }
     let text = std::str::from_utf8(document).map_err(|error| {
         let valid = document.get(..error.valid_up_to()).unwrap_or_default();

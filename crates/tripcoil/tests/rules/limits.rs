@@ -14,7 +14,7 @@ fn sized(bytes: usize) -> String {
 fn sixteen_mebibytes_are_the_limit() {
     assert_eq!(Document::MAX_BYTES, 16 * 1024 * 1024);
     assert_eq!(parse(sized(Document::MAX_BYTES)).rules.len(), 1);
-    assert_refused(sized(Document::MAX_BYTES + 1), None, "16777217 bytes");
+    assert_refused(sized(Document::MAX_BYTES + 1), None, "more than 16777216 bytes (16 MiB)");
 }
 
 /// A valid rule with an unknown field that opens brackets, the rule's own included.
