@@ -52,6 +52,7 @@ mod rule_set;
 mod rules;
 mod slot;
 mod story;
+mod unwind;
 
 pub use blocked::Blocked;
 pub use call::{CallError, Guard, by_error, by_result};

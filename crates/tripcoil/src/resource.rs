@@ -121,7 +121,9 @@ impl Inner {
     /// What the legacy check counts, where it is in use.
     pub(crate) fn legacy_statistics(&self) -> Option<LegacyStatistics> {
         self.legacy.get()?;
-        Some(self.legacy().statistics(millis(self.shared.clock.coarse())))
+        // Before the lock is taken: a user's clock does not run under it.
+        let now = millis(self.shared.clock.coarse());
+        Some(self.legacy().statistics(now))
     }
 
     /// Whether the legacy check, if it is in use, equals a new one.

@@ -2,11 +2,11 @@
 
 mod support;
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 
 use support::{World, snapshot, state, trip};
-use tripcoil::{Outcome, Resource, State};
+use tripcoil::{Blocked, Breaker, Entry, Outcome, OwnedEntry, Registry, Resource, State};
 
 /// Bad and cancelled calls after a use that may panic.
 fn bad_and_cancelled(use_it: impl FnOnce(&Resource)) -> (u64, u64) {
@@ -15,6 +15,23 @@ fn bad_and_cancelled(use_it: impl FnOnce(&Resource)) -> (u64, u64) {
     let _ = catch_unwind(AssertUnwindSafe(|| use_it(&r)));
     let totals = snapshot(&r).totals;
     (totals.bad, totals.cancelled)
+}
+
+#[test]
+fn handles_go_through_catch_unwind_as_they_are() {
+    fn is_safe<T: UnwindSafe + RefUnwindSafe>() {}
+    is_safe::<Registry>();
+    is_safe::<Resource>();
+    is_safe::<Breaker>();
+    is_safe::<Entry<'_>>();
+    is_safe::<OwnedEntry>();
+    is_safe::<Blocked>();
+
+    let world = World::r0();
+    let r = world.r();
+    let entry = catch_unwind(|| r.enter()).unwrap().unwrap();
+    assert!(catch_unwind(|| entry.end(Outcome::Good)).is_ok());
+    assert_eq!(snapshot(&r).totals.good, 1);
 }
 
 fn unwind() -> ! {
