@@ -220,6 +220,40 @@ static void lengths_and_text(struct world *w)
     OK(tripcoil_resource_free(resource));
 }
 
+/* That a load which reads nothing leaves no report, whatever was there. */
+#define NO_REPORT(wanted, call)                                                             \
+    do {                                                                                    \
+        tripcoil_report *report = (tripcoil_report *)(void *)w;                             \
+        IS(wanted, call);                                                                   \
+        CHECK(report == NULL);                                                              \
+    } while (0)
+
+static void no_report(struct world *w)
+{
+    tripcoil_registry *const registry = w->registry;
+    const size_t too_long = (16u << 20) + 1;
+    const tripcoil_status null = TRIPCOIL_NULL_POINTER;
+    char buffer[8];
+
+    NO_REPORT(null, tripcoil_registry_load(NULL, RULE("a"), &report));
+    NO_REPORT(null, tripcoil_registry_load(registry, NULL, 2, &report));
+    NO_REPORT(TRIPCOIL_INVALID_HANDLE,
+              tripcoil_registry_load((tripcoil_registry *)w->clock, RULE("a"), &report));
+    NO_REPORT(TRIPCOIL_INVALID_LENGTH, tripcoil_registry_load(registry, "[]", too_long, &report));
+    NO_REPORT(null, tripcoil_registry_load_lenient(NULL, RULE("a"), &report));
+    NO_REPORT(TRIPCOIL_INVALID_LENGTH, tripcoil_registry_load_lenient(registry, "[]", too_long, &report));
+    NO_REPORT(null, tripcoil_registry_load_resource(NULL, TRIPCOIL_STR("a"), RULE("a"), &report));
+    NO_REPORT(null, tripcoil_registry_load_resource(registry, NULL, 1, RULE("a"), &report));
+    NO_REPORT(TRIPCOIL_INVALID_NAME,
+              tripcoil_registry_load_resource(registry, NULL, 0, RULE("a"), &report));
+    NO_REPORT(null, tripcoil_registry_load_defaults(registry, NULL, 2, &report));
+    NO_REPORT(null, tripcoil_registry_load_legacy(registry, TRIPCOIL_LEGACY_1_6, NULL, 2, &report));
+    NO_REPORT(TRIPCOIL_INVALID_VALUE, tripcoil_registry_load_legacy(registry, 18, RULE("a"), &report));
+    NO_REPORT(null, tripcoil_rules_read(NULL, 1, &report, buffer, sizeof buffer, NULL));
+    NO_REPORT(TRIPCOIL_INVALID_LENGTH,
+              tripcoil_rules_read("[]", too_long, &report, buffer, sizeof buffer, NULL));
+}
+
 static void numbers(struct world *w)
 {
     static const int32_t strange[] = {-1, 0, 5, 1000, INT32_MAX, INT32_MIN};
@@ -253,6 +287,7 @@ int main(void)
     reused(&world);
     foreign(&world);
     lengths_and_text(&world);
+    no_report(&world);
     numbers(&world);
     CHECK(state_of(world.stock) == TRIPCOIL_CLOSED);
     call(world.stock, TRIPCOIL_GOOD);

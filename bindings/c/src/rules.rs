@@ -23,9 +23,9 @@ unsafe fn load(
     report: *mut *mut tripcoil_report,
     read: impl FnOnce(&Registry, &[u8]) -> Result<std::result::Result<Report, Faults>>,
 ) -> Result<()> {
-    // SAFETY: as promised by the caller.
-    let (registry, document, place) =
-        unsafe { (borrow(registry)?, text::document(text, text_len)?, report_place(report)?) };
+    // SAFETY: as promised by the caller. The place comes first: it is NULL whatever else is wrong.
+    let (place, registry, document) =
+        unsafe { (report_place(report)?, borrow(registry)?, text::document(text, text_len)?) };
     match read(&registry.0, document)? {
         Ok(report) => {
             give_report(place, report);
@@ -81,8 +81,11 @@ pub unsafe extern "C" fn tripcoil_registry_load_resource(
     report: *mut *mut tripcoil_report,
 ) -> tripcoil_status {
     guard(|| {
-        // SAFETY: the contract: a text.
-        let name = unsafe { text::name(name, name_len)? };
+        // SAFETY: the contract: a place for a handle or NULL, and a text.
+        let name = unsafe {
+            report_place(report)?;
+            text::name(name, name_len)?
+        };
         let read = |registry: &Registry, text: &[u8]| Ok(registry.load_resource_json(name, text));
         // SAFETY: the contract, as for `load`.
         unsafe { load(registry, text, text_len, report, read) }
@@ -195,8 +198,8 @@ pub unsafe extern "C" fn tripcoil_rules_read(
     needed: *mut usize,
 ) -> tripcoil_status {
     guard(|| {
-        // SAFETY: the contract: a text, and a place for a handle or NULL.
-        let (text, place) = unsafe { (text::document(text, text_len)?, report_place(report)?) };
+        // SAFETY: the contract: a place for a handle or NULL, and a text.
+        let (place, text) = unsafe { (report_place(report)?, text::document(text, text_len)?) };
         let Document { rules, faults, warnings, .. } = Document::parse(text, Scope::Ordinary);
         let faulty = !faults.is_empty();
         give_report(place, tripcoil_report::new(rules.len(), faults, warnings));
