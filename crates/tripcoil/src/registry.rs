@@ -346,8 +346,10 @@ impl Registry {
     /// or on one that is telling of that breaker already: once each, and each breaker's in their order.
     /// It may use the library: what it changes is told when it has returned. A panic in it is
     /// contained, and counted in [`Registry::observer_panics`]. A slow one delays the thread that tells
-    /// it, and what happens meanwhile to the same breaker waits in memory. Of a breaker whose rule has
-    /// been removed, what was already waiting is told, and nothing more.
+    /// it, and what happens meanwhile to the same breaker waits in memory. That thread also tells what
+    /// other threads change on the breaker until then: under a steady stream of changes, a slow observer
+    /// may hold one call for long. Of a breaker whose rule has been removed, what was already waiting is
+    /// told, and nothing more.
     ///
     /// ```
     /// use tripcoil::Registry;
