@@ -1,8 +1,8 @@
-/* A call that fails too often is not made for a while. */
+/* A call to a service that is down: after four failures, it is left alone for two seconds. */
 #include <stdio.h>
 #include <tripcoil.h>
 
-static int fetch(void) { return -1; } /* a dependency that is down */
+static int fetch(void) { return -1; } /* stands for a call over the network */
 
 int main(void)
 {
@@ -11,20 +11,21 @@ int main(void)
 
     tripcoil_registry_global(&registry);
     tripcoil_registry_load(registry,
-        TRIPCOIL_STR("[{\"resource\": \"stock\", \"grade\": 1, \"count\": 0.5,"
-                     "  \"minRequestAmount\": 2, \"timeWindow\": 10}]"), NULL);
+        TRIPCOIL_STR("[{\"resource\": \"stock\", \"strategy\": 1, \"threshold\": 0.5,"
+                     "  \"minRequestAmount\": 4, \"statIntervalMs\": 10000,"
+                     "  \"retryTimeoutMs\": 2000}]"), NULL);
     tripcoil_registry_resource(registry, TRIPCOIL_STR("stock"), &stock);
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 6; i++) {
         tripcoil_entry entry;
         if (tripcoil_resource_enter(stock, &entry) == TRIPCOIL_OK) {
             int rc = fetch();
             tripcoil_entry_end(&entry, rc == 0 ? TRIPCOIL_GOOD : TRIPCOIL_BAD);
-            puts("called");
+            puts(rc == 0 ? "answered" : "failed");
         } else {
             char why[256];
             tripcoil_entry_explain(&entry, why, sizeof why, NULL);
-            puts(why);
+            printf("not called: %s\n", why);
         }
     }
 
