@@ -41,7 +41,7 @@ const USED_UP: &str = "a name: the patterns before it have used up the 64 MiB th
 fn compile(pattern: &str) -> (usize, Result<Regex, Error>) {
     let whole = match whole(pattern) {
         Ok(whole) => whole,
-        Err(error) => return (LARGEST, Err(error)),
+        Err(error) => return (0, Err(error)),
     };
     let mut last = (LARGEST, Err(Error::CompiledTooBig(LARGEST)));
     for tier in TIERS {
