@@ -10,7 +10,7 @@ const UNTIMED: u64 = u64::MAX;
 
 /// The permits of one call. Two find room in place, so that calls under up to two rules allocate
 /// nothing. All words, and one question tells the usual case from the others: so it stays in registers.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Held {
     /// The first slot in the low half, the second in the high half.
     slots: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Held {
     more: Option<Box<More>>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 struct More {
     permits: Vec<(u32, Permit)>,
     legacy: bool,

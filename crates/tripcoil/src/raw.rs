@@ -14,7 +14,11 @@ use crate::outcome::Outcome;
 /// What an admitted call holds, without its resource. Owns memory only where more than two rules, or
 /// the legacy check, guard the resource. Dropping it ends nothing: the call is then never heard of
 /// again, and a probe's place becomes free when its lease ends.
+///
+/// Equal ones of [`Resource::enter_closed_raw`] stand for each other: each counts as many calls as it
+/// ends. So whoever ends every call once may keep one for all that begin while nothing changes.
 #[doc(hidden)]
+#[derive(PartialEq)]
 pub struct RawEntry(Held);
 
 /// Why a call was rejected, without its resource.
