@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
 import pytest
 import trio
-from conftest import Boom, boom, counts, state, totals, trip
+from conftest import R0, Boom, boom, counts, state, totals, trip
 
+import tripcoil
 from tripcoil import Change, CircuitOpenError, Guard, Registry, Resource, State, VirtualClock
 
 RUNNERS: dict[str, Callable[[Callable[[], Awaitable[Any]]], Any]] = {
@@ -145,6 +147,64 @@ def test_transitions_from_another_thread_wake_the_task(registry: Registry, guard
             return change
 
     assert asyncio.run(main()).to_state is State.OPEN
+
+
+def test_calls_at_once_end_each_with_its_own_outcome(guard: Guard, stock: Resource) -> None:
+    @guard
+    async def fetch(wait: Awaitable[object], *, traces: bool = False) -> None:
+        if traces:
+            tripcoil.trace(Boom())
+        await wait
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        waits = [loop.create_future() for _ in range(10)]
+        tasks = [asyncio.create_task(fetch(wait, traces=place == 0)) for place, wait in enumerate(waits)]
+        await asyncio.sleep(0)
+        tasks[1].cancel()
+        for place in (0, 2, 3):
+            waits[place].set_result(None)
+        await asyncio.sleep(0)
+        assert counts(stock) == {"good": 2, "bad": 1, "cancelled": 1}
+        waits[4].set_exception(Boom())
+        await asyncio.sleep(0)
+        assert state(stock) is State.OPEN
+        stock.reset()
+        await fetch(asyncio.sleep(0))
+        for wait in waits[5:]:
+            wait.set_result(None)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert counts(stock) == {"good": 3, "bad": 2, "cancelled": 1, "late": 5}
+
+    asyncio.run(main())
+
+
+def test_a_call_that_is_dropped_is_cancelled(guard: Guard, stock: Resource) -> None:
+    @guard
+    async def fetch() -> None:
+        await asyncio.sleep(0)
+
+    for _ in range(2):
+        call = fetch()
+        call.send(None)
+        del call
+        gc.collect()
+    assert counts(stock) == {"cancelled": 2}
+
+
+def test_a_guard_whose_calls_have_ended_is_collected(registry: Registry) -> None:
+    def make() -> weakref.ref[Guard]:
+        guard = registry.breaker("stock", **R0)
+
+        @guard
+        async def fetch() -> None: ...
+
+        asyncio.run(fetch())
+        return weakref.ref(guard)
+
+    made = make()
+    gc.collect()
+    assert made() is None
 
 
 def test_transitions_are_bounded_and_count_what_they_drop(registry: Registry, stock: Resource) -> None:

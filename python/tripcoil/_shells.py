@@ -37,7 +37,7 @@ def coroutine(guard: Guard, function: AnyFunction, *, per_call: bool) -> AnyFunc
     source = _COROUTINE.format(
         parameters=parameters, arguments=arguments, name_arguments=arguments if per_call else ""
     )
-    enter = guard.enter if per_call else guard._begin
+    enter = guard.enter if per_call else guard._pass
     names: dict[str, Any] = {"_tripcoil_enter": enter, "_tripcoil_function": function}
     exec(compile(source, "<tripcoil>", "exec"), names)
     shell = names["shell"]

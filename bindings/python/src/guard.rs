@@ -12,6 +12,7 @@ use crate::call;
 use crate::entry::Entry;
 use crate::errors;
 use crate::judge::{self, Errors, Judge};
+use crate::pass::LastPass;
 use crate::registry::Registry;
 use crate::trace;
 
@@ -24,6 +25,7 @@ pub(crate) struct Guard {
     on_blocked: Option<Py<PyAny>>,
     /// As `on_blocked`, and for failed calls too.
     fallback: Option<Py<PyAny>>,
+    last_pass: LastPass,
 }
 
 enum Target {
@@ -62,7 +64,7 @@ impl Guard {
         };
         let errors = |(types, predicates)| Errors::new(types, predicates);
         let judge = Judge { ignore: ignore.map(errors), record: record.map(errors), is_failure };
-        Ok(Self { target, judge, on_blocked, fallback })
+        Ok(Self { target, judge, on_blocked, fallback, last_pass: LastPass::default() })
     }
 
     /// Ask for leave to make a call, and begin it.
@@ -81,6 +83,17 @@ impl Guard {
             Target::Fixed(resource) => begin(slf, resource),
             Target::PerCall { .. } => Guard::enter(slf, &PyTuple::empty(slf.py()), None),
         }
+    }
+
+    /// As `_begin()`, for a shell that ends the call exactly once: in the usual case without a new object.
+    fn _pass<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let me = slf.get();
+        if let Target::Fixed(resource) = &me.target
+            && let Some(entry) = resource.enter_closed_raw()
+        {
+            return me.last_pass.of(slf, resource, entry).map(Bound::into_any);
+        }
+        Ok(Bound::new(slf.py(), Guard::_begin(slf)?)?.into_any())
     }
 
     /// Call a function if the breakers admit it.
@@ -124,7 +137,11 @@ impl Guard {
             visit.call(name)?;
             visit.call(first)?;
         }
-        Ok(())
+        self.last_pass.visit(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.last_pass.clear();
     }
 }
 

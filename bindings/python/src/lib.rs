@@ -14,6 +14,7 @@ mod fault;
 mod function;
 mod guard;
 mod judge;
+mod pass;
 mod registry;
 mod rejection;
 mod resource;
