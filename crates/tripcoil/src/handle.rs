@@ -81,6 +81,9 @@ impl Resource {
     /// # Errors
     /// [`Blocked`] where a breaker rejects: the call must not be made.
     pub fn enter_owned(&self) -> Result<OwnedEntry, Blocked> {
+        if let Some(held) = self.0.enter_closed() {
+            return Ok(OwnedEntry::new(Arc::clone(&self.0), held));
+        }
         let mut held = Held::new(None);
         self.0.enter(&mut held)?;
         Ok(OwnedEntry::new(Arc::clone(&self.0), held))
