@@ -5,8 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import examples
 import pytest
+
+import examples
 
 
 @pytest.mark.parametrize("example", examples.EXAMPLES, ids=range(len(examples.EXAMPLES)))
