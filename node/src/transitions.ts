@@ -84,8 +84,16 @@ export function contained(call: () => unknown): void {
 }
 
 function report(error: unknown): void {
-  const stack = error instanceof Error ? error.stack : String(error)
-  process.emitWarning(`a listener failed: ${stack}`, { type: 'TripcoilWarning', code: 'TRIPCOIL_LISTENER' })
+  process.emitWarning(`a listener failed: ${shown(error)}`, { type: 'TripcoilWarning', code: 'TRIPCOIL_LISTENER' })
+}
+
+/** What is thrown may be anything, and fail in turn when it is looked at. */
+function shown(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.stack : error)
+  } catch {
+    return 'it threw what cannot be shown'
+  }
 }
 
 /** Options of `registry.transitions`. */
