@@ -97,6 +97,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 }
             }
         }
+        self.forget_slack();
         let next = Anchor::new(life, anchor.lap() + STEP);
         // Release: pairs with the load in `anchor`.
         let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::AcqRel, Ordering::Relaxed);

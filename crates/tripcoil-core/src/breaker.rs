@@ -28,6 +28,8 @@ pub struct Head {
     pub(crate) anchor: AtomicU64,
     /// Lap of the last bad call.
     pub(crate) last_bad: AtomicU64,
+    /// How many more bad calls cannot trip it, and where in time that is known.
+    pub(crate) slack: AtomicU64,
     /// Bad calls in a row, with the low bits of the generation they were counted in.
     pub(crate) run: AtomicU64,
     /// The generation in which the present rule began: what is older is another rule's.
@@ -48,6 +50,7 @@ zeroed! {
         probes: AtomicU64::new(0),
         anchor: AtomicU64::new(0),
         last_bad: AtomicU64::new(0),
+        slack: AtomicU64::new(0),
         run: AtomicU64::new(0),
         born: AtomicU64::new(0),
         retry: Deadline::new(),

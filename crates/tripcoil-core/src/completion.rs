@@ -7,6 +7,7 @@ use crate::permit::Permit;
 use crate::probes::Round;
 use crate::rule::Rule;
 use crate::shape::Judges;
+use crate::slack::Slack;
 use crate::sync::Ordering;
 use crate::totals::Tally;
 use crate::transition::Transition;
@@ -53,27 +54,33 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
             if word.generation() != permit.generation() || word.state() != State::Closed {
                 return self.complete_probe(permit, bad, now);
             }
-            if self.add(word, place, bad).is_err() {
+            if !self.add_at_once(word, place, bad) && self.add(word, place, bad).is_err() {
                 continue;
             }
-            if self.judges_window() && !bad && !self.may_hold_bad(word.life(), place.lap) {
-                return Completion::unchanged(false);
-            }
-            return self.judge(word, bad, rule, now);
+            let mark = match self.judges_window() {
+                true if bad => self.take_slack(word.life(), place),
+                true if self.is_quiet(word.life(), place) => None,
+                _ => Some(self.slack()),
+            };
+            return match mark {
+                Some(mark) => self.judge(word, bad, rule, mark, now),
+                None => Completion::unchanged(false),
+            };
         }
     }
 
     /// Counts the outcome of a call in the case that is to be fast: it is good, nothing has changed since
-    /// the call was admitted, the bucket is the present one, and no bad call is in the window. Says
+    /// the call was admitted, the bucket is the present one, and it cannot trip the breaker. Says
     /// whether it did; if not, nothing has been done. [`Breaker::complete`] tries this first; by itself
     /// it is for callers who want it inlined.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn complete_good(&self, permit: Permit, ending: Ending, now: u64) -> bool {
-        let good = match self.judges() {
-            Judges::Errors => !ending.error,
+        let judges = self.judges();
+        let good = match judges {
+            Judges::Errors | Judges::Runs => !ending.error,
             Judges::Times => ending.response_time <= self.head.rule.slow_after(),
-            Judges::Nothing | Judges::Runs => false,
+            Judges::Nothing => false,
         };
         let word = self.word();
         if !good || !permit.holds(word) {
@@ -81,24 +88,32 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         }
         let place = self.head.shape.place(now);
         // Before the call is added: a bad call that comes in between is judged by itself.
-        !self.may_hold_bad(word.life(), place.lap) && self.add_at_once(word, place)
+        let quiet = match judges {
+            Judges::Runs => self.run(word.generation()) == 0,
+            _ => self.is_quiet(word.life(), place),
+        };
+        quiet && self.add_at_once(word, place, false)
     }
 
     /// Decides, after a call has been counted in CLOSED, whether the breaker trips.
     #[cold]
     #[inline(never)]
-    fn judge(&self, word: Word, bad: bool, rule: Option<Rule>, now: u64) -> Completion {
+    fn judge(&self, word: Word, bad: bool, given: Option<Rule>, mark: Slack, now: u64) -> Completion {
         let run = if self.judges_window() { 0 } else { self.count_run(word, bad) };
         if word.mode() == Mode::Disabled {
             return Completion::unchanged(false);
         }
-        let rule = rule.unwrap_or_else(|| self.head.rule.read());
+        let rule = given.unwrap_or_else(|| self.head.rule.read());
         let generation = word.generation();
         let mut word = word;
         // The word may move to another life of the window without leaving its generation.
         while word.generation() == generation {
             let (value, counts) = if self.judges_window() {
-                let counts = self.counts(word, self.head.shape.place(now));
+                let place = self.head.shape.place(now);
+                let counts = self.counts(word, place);
+                // A rule that was given was read before the mark was: an edit may lie between.
+                let present = if given.is_some() { self.head.rule.read() } else { rule };
+                self.leave_slack(mark, word.life(), place, counts, &present);
                 (rule.trips(counts), counts)
             } else {
                 (rule.trips_on_run(run).filter(|_| bad), Counts { good: 0, bad: run })
@@ -289,6 +304,7 @@ impl Completion {
 }
 
 /// The run that is stored, where it was counted in `generation`.
+#[inline]
 pub(crate) fn run_of(stored: u64, generation: u64) -> u64 {
     if stored & !MAX_RUN == generation << RUN_BITS { stored & MAX_RUN } else { 0 }
 }

@@ -39,6 +39,29 @@ impl Rule {
         }
     }
 
+    /// How many more bad calls, at most `limit`, surely do not trip the breaker, whatever good ones come with
+    /// them; none where these counts may trip it by themselves once there are enough calls.
+    pub(crate) fn room(&self, counts: Counts, limit: u64) -> Option<u64> {
+        let enough = Rule { min_request_amount: 0, ..*self };
+        let trips =
+            |more: u64| enough.trips(Counts { bad: counts.bad.saturating_add(more), ..counts }).is_some();
+        if trips(0) {
+            return None;
+        }
+        // The largest that does not trip is at least `room`, and less than `beyond`: first that is looked
+        // for by doubling, since a condition that is nearly met leaves little room.
+        let (mut room, mut beyond) = (0, 1);
+        while beyond <= limit && !trips(beyond) {
+            (room, beyond) = (beyond, beyond * 2);
+        }
+        let mut beyond = beyond.min(limit + 1);
+        while room + 1 < beyond {
+            let middle = room.midpoint(beyond);
+            if trips(middle) { beyond = middle } else { room = middle }
+        }
+        Some(room)
+    }
+
     /// The run that trips the breaker, where it has one that asks for runs.
     pub(crate) fn trips_on_run(&self, run: u64) -> Option<f64> {
         match self.condition {

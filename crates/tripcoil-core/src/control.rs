@@ -50,6 +50,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
             });
         }
         self.head.rule.write(rule);
+        self.forget_slack();
         Ok(())
     }
 

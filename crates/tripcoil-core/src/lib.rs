@@ -48,14 +48,15 @@
 //! | deadline | release of its stamp | acquire of the stamp in `Deadline::read` |
 //! | a bucket's life and lap | release of the bucket's word | acquire in `put`, before the word and anchor are checked again |
 //! | anchor | release of the anchor, after the sweep | acquire in `anchor` |
+//! | what is known of the window | release of `slack` | acquire of `slack`, before the window is summed up |
 //! | a rule's edited numbers | release of the version | acquire of the version, and a fence before it is checked |
 //!
 //! Nothing needs sequential consistency: each decision is made by one compare-and-swap on one word.
 //!
 //! # Limits
 //!
-//! 2^48 generations, 4096 clearings of the window while one call is held up in the middle of its
-//! completion, 65535 reopenings in a row (later ones wait as long as that one), 2^36 calls a bucket
+//! 2^48 generations, 4096 clearings of the window, or 2^18 sums of it, while one call is held up in the
+//! middle of its completion, 65535 reopenings in a row (later ones wait as long as that one), 2^36 calls a bucket
 //! (beyond that, ratios stay right to within one part in 2^35, and a count of errors stays there). A
 //! clock that goes back by more than 16383 windows counts as if it had gone back by that many, and one that
 //! leaps forward by more than 32768 of them finds the window empty when it comes back.
@@ -75,6 +76,7 @@ mod probes;
 mod rule;
 mod rule_cell;
 mod shape;
+mod slack;
 mod snapshot;
 mod sync;
 pub mod time;

@@ -28,7 +28,7 @@ zeroed! {
     }
 }
 
-const SLOT_BITS: u32 = 10;
+pub(crate) const SLOT_BITS: u32 = 10;
 const MAX_SLOT: u64 = (1 << SLOT_BITS) - 1;
 const _: () = assert!(Rule::MAX_BUCKETS as u64 <= MAX_SLOT + 1);
 

@@ -89,7 +89,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         }
     }
 
-    fn run(&self, generation: u64) -> u64 {
+    #[inline]
+    pub(crate) fn run(&self, generation: u64) -> u64 {
         let stored = self.head.run.load(Ordering::Acquire);
         crate::completion::run_of(stored, generation)
     }

@@ -18,9 +18,9 @@ use crate::word::Word;
 pub(crate) struct Moved;
 
 impl<M: Memory + ?Sized> Breaker<'_, M> {
-    /// Adds one good call where its bucket is in place already, and says whether it did.
+    /// Adds one call where its bucket is in place already, and says whether it did.
     #[inline]
-    pub(crate) fn add_at_once(&self, word: Word, place: Place) -> bool {
+    pub(crate) fn add_at_once(&self, word: Word, place: Place, bad: bool) -> bool {
         let anchor = self.anchor();
         if !anchor.is_of(word.life()) || !anchor.reaches(place.lap) {
             return false;
@@ -32,6 +32,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
             return false;
         }
         let (target, cell) = match self.own_word(place.slot) {
+            _ if bad => (&bucket.bad, Cell(bucket.bad.load(Ordering::Acquire))),
             Some(own) => (own, Cell(own.load(Ordering::Acquire))),
             None => (&bucket.good, master),
         };
@@ -42,6 +43,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         let added = exchange(target, cell, Cell(cell.0 + 1));
         if !added {
             self.memory.met();
+        } else if bad {
+            self.remember_bad(word.life(), place.lap);
         }
         added
     }
@@ -105,6 +108,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 return Err(Moved);
             }
             if exchange(target, cell, Cell::new(word.life(), lap, count)) {
+                self.forget_slack();
                 self.fold(tally, cell.count());
                 return Ok(lap);
             }
@@ -128,6 +132,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 self.fold(tally, gone);
             }
         }
+        self.forget_slack();
     }
 
     /// Counts that leave a bucket are kept in the totals.
@@ -196,10 +201,16 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         })
     }
 
+    /// Whether no good call can trip the breaker at `place`, so that none need be judged.
+    #[inline]
+    pub(crate) fn is_quiet(&self, life: u64, place: Place) -> bool {
+        !self.may_hold_bad(life, place.lap) || self.is_slack(life, place)
+    }
+
     /// Whether the window at `lap` may hold a bad call. Never wrong about one that has been counted
     /// by a call that has returned.
     #[inline]
-    pub(crate) fn may_hold_bad(&self, life: u64, lap: u64) -> bool {
+    fn may_hold_bad(&self, life: u64, lap: u64) -> bool {
         let last = Anchor(self.head.last_bad.load(Ordering::Acquire));
         last.is_of(life) && lap <= last.lap() + 1
     }
