@@ -6,7 +6,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use tripcoil_core::{Mode, State};
 
-use crate::registry::{Name, Named, Names};
+use crate::names::Names;
 use crate::resource::Inner;
 
 /// The names that a bounded registry has room for, the next candidate for eviction first.
@@ -51,8 +51,16 @@ impl Bound {
 }
 
 fn evict(resources: &Names, name: &str, now: u64) -> bool {
-    let resources = resources.pin();
-    let Some(Named(resource)) = resources.get(&Name(name)) else { return true };
+    resources.with(name, |resource| mark_evicted(resource, now)).is_none_or(|evicted| {
+        if evicted {
+            resources.remove(name);
+        }
+        evicted
+    })
+}
+
+/// Marks a resource that nobody uses, and says whether it is marked.
+fn mark_evicted(resource: &Arc<Inner>, now: u64) -> bool {
     let unused = || {
         // Acquire: what was done through a handle that is gone is seen by those who find it gone.
         let alone = Arc::strong_count(resource) == 1;
@@ -69,7 +77,6 @@ fn evict(resources: &Names, name: &str, now: u64) -> bool {
         resource.evicted.store(false, Ordering::Relaxed);
         return false;
     }
-    resources.remove(&Name(name));
     true
 }
 

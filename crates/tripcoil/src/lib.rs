@@ -42,6 +42,7 @@ mod entry;
 mod handle;
 mod held;
 mod legacy;
+mod names;
 mod observers;
 mod outcome;
 mod plan;

@@ -1,59 +1,20 @@
 //! Names to resources, rules to breakers.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-
-use papaya::Equivalent;
 
 use crate::Rule;
 use crate::bound::Bound;
 use crate::change::Change;
 use crate::clock::{Clock, Source};
 use crate::handle::Resource;
+use crate::names::Names;
 use crate::observers::Observers;
 use crate::resource::{Inner, Shared};
 use crate::rule_set::RuleSet;
 use crate::rules::{Document, Faults, LegacyDocument, NameError, Release, Report, Scope, check_name};
-
-/// Resources, found by name. Hashed fast, with a seed of the process's own.
-pub(crate) type Names = papaya::HashSet<Named, foldhash::fast::RandomState>;
-
-/// A resource, known by the name in it: a look-up goes to two places in memory beside the table.
-pub(crate) struct Named(pub(crate) Arc<Inner>);
-
-impl Hash for Named {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Name(&self.0.name).hash(state);
-    }
-}
-
-impl PartialEq for Named {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.name == other.0.name
-    }
-}
-
-impl Eq for Named {}
-
-/// A name to be found. Hashed as its bytes alone: nothing else is hashed with it that it could run into.
-pub(crate) struct Name<'a>(pub(crate) &'a str);
-
-impl Hash for Name<'_> {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write(self.0.as_bytes());
-    }
-}
-
-impl Equivalent<Named> for Name<'_> {
-    #[inline]
-    fn equivalent(&self, named: &Named) -> bool {
-        self.0 == named.0.name
-    }
-}
 
 /// Resources by name, and the rules that guard them. Clones are handles of one registry.
 ///
@@ -111,7 +72,7 @@ impl RegistryBuilder {
         let bound = self.max_resources.map(Bound::new);
         Registry(Arc::new(Core {
             shared: Arc::new(shared),
-            resources: Names::default(),
+            resources: Names::new(bound.is_some()),
             bounded: bound.is_some(),
             rules: Mutex::new(Loading { rules: RuleSet::default(), bound }),
         }))
@@ -151,7 +112,7 @@ impl Registry {
     /// The resource of a name that has been asked for before.
     #[inline]
     fn known(&self, name: &str) -> Option<Resource> {
-        let resource = Arc::clone(&self.0.resources.pin().get(&Name(name))?.0);
+        let resource = self.0.resources.get(name)?;
         if !self.0.bounded {
             return Some(Resource(resource));
         }
@@ -173,7 +134,7 @@ impl Registry {
         }
         let resource = Arc::new(Inner::new(name, shared));
         rules.apply_to(&resource);
-        self.0.resources.pin().insert(Named(Arc::clone(&resource)));
+        self.0.resources.add(Arc::clone(&resource));
         Ok(Resource(resource))
     }
 
@@ -186,9 +147,14 @@ impl Registry {
     /// All resources that are known, in no order.
     #[must_use]
     pub fn resources(&self) -> Vec<Resource> {
-        let resources = self.0.resources.pin();
-        let held = resources.iter().map(|named| Arc::clone(&named.0));
-        held.filter(|held| !self.0.bounded || Bound::is_kept(held)).map(Resource).collect()
+        let mut found = Vec::with_capacity(self.len());
+        self.0.resources.for_each(|resource| {
+            let resource = Arc::clone(resource);
+            if !self.0.bounded || Bound::is_kept(&resource) {
+                found.push(Resource(resource));
+            }
+        });
+        found
     }
 
     /// How many resources are known.
@@ -287,9 +253,7 @@ impl Registry {
             Scope::Defaults => loading.rules.set_defaults(rules),
             Scope::Resource(name) => {
                 loading.rules.set_resource(name, rules);
-                if let Some(resource) = self.0.resources.pin().get(&Name(name)) {
-                    loading.rules.apply_to(&resource.0);
-                }
+                self.0.resources.with(name, |resource| loading.rules.apply_to(resource));
                 return Ok(report);
             }
         }
@@ -384,9 +348,7 @@ impl Registry {
     }
 
     fn apply(&self, loading: &Loading) {
-        for resource in &self.0.resources.pin() {
-            loading.rules.apply_to(&resource.0);
-        }
+        self.0.resources.for_each(|resource| loading.rules.apply_to(resource));
     }
 }
 
