@@ -70,14 +70,14 @@ fn abandon(resource: &Arc<Inner>, held: impl Borrow<Held>, was_unwinding: bool) 
 }
 
 impl<'r> Entry<'r> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(resource: &'r Arc<Inner>, held: Held) -> Self {
         let marks = if std::thread::panicking() { marks::WAS_UNWINDING } else { 0 };
         Self { resource, held, marks: Cell::new(marks) }
     }
 
     /// Ends the call. The response time is the time since it was admitted.
-    #[inline]
+    #[inline(always)]
     pub fn end(self, outcome: Outcome) {
         self.end_once(outcome, None);
     }
@@ -87,7 +87,7 @@ impl<'r> Entry<'r> {
         self.end_once(outcome, Some(to_nanos(response_time)));
     }
 
-    #[inline]
+    #[inline(always)]
     fn end_once(self, outcome: Outcome, response_time: Option<u64>) {
         // Not to be dropped: its memory is taken out, and nothing is left to be ended.
         let mut entry = ManuallyDrop::new(self);
@@ -96,7 +96,7 @@ impl<'r> Entry<'r> {
     }
 
     /// What is still to be ended: nothing, once it has been taken.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self) -> Held {
         std::mem::replace(&mut self.held, Held::new(None))
     }

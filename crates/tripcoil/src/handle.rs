@@ -66,7 +66,7 @@ impl Resource {
     ///
     /// # Errors
     /// [`Blocked`] where a breaker rejects: the call must not be made.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&self) -> Result<Entry<'_>, Blocked> {
         if let Some(held) = self.0.enter_closed() {
             return Ok(Entry::new(&self.0, held));

@@ -132,7 +132,7 @@ impl Inner {
     }
 
     /// Leave for a call in the case that is to be fast: one breaker, and it is closed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter_closed(&self) -> Option<Held> {
         let plan = self.plan();
         let slot = plan.only()?;
@@ -278,21 +278,38 @@ impl Inner {
     }
 
     /// Ends a call on every breaker that admitted it. Without a response time of the caller's, it is
-    /// the time since the call began. Short where a good call ends on one healthy breaker.
-    #[inline]
+    /// the time since the call began.
+    // Always inlined, like all on the way from a user's `enter` to it: so what an entry holds never goes
+    // through memory. What it calls is not, so there is little of it.
+    #[inline(always)]
     pub(crate) fn finish(
         self: &Arc<Self>,
         held: impl Borrow<Held>,
         outcome: Outcome,
         response_time: Option<u64>,
     ) {
-        if let (Some((slot, permit)), Outcome::Good) = (held.borrow().only(), outcome) {
-            let (ending, now) = self.ending(held.borrow().started(), outcome, response_time);
-            if self.slot(slot).breaker().complete_good(permit, ending, now) {
-                return;
+        match (held.borrow().only(), outcome, response_time) {
+            (Some((slot, permit)), Outcome::Good | Outcome::Bad, None) => {
+                self.finish_one(slot, permit, held.borrow().started(), outcome == Outcome::Bad);
             }
+            _ => self.finish_all(held, outcome, response_time),
         }
-        self.finish_all(held, outcome, response_time);
+    }
+
+    /// The end of a call that one breaker admitted: short where it ends well and the breaker is healthy.
+    #[inline(always)]
+    fn finish_one(self: &Arc<Self>, slot: u32, permit: Permit, started: Option<u64>, error: bool) {
+        let (ending, now) = self.ending(started, error, None);
+        if error || !self.slot(slot).breaker().complete_good(permit, ending, now) {
+            self.complete(slot, permit, ending, now);
+        }
+    }
+
+    #[inline(never)]
+    fn complete(self: &Arc<Self>, slot: u32, permit: Permit, ending: Ending, now: u64) {
+        if let Some(transition) = self.slot(slot).breaker().complete(permit, ending, now).transition {
+            self.tell(slot, transition);
+        }
     }
 
     // Takes what it is given as it is: a reference would keep what the caller holds out of registers.
@@ -300,7 +317,7 @@ impl Inner {
     #[inline(never)]
     fn finish_all(self: &Arc<Self>, held: impl Borrow<Held>, outcome: Outcome, response_time: Option<u64>) {
         let held = held.borrow();
-        let (ending, now) = self.ending(held.started(), outcome, response_time);
+        let (ending, now) = self.ending(held.started(), outcome == Outcome::Bad, response_time);
         for (slot, permit) in held.permits() {
             let breaker = self.slot(slot).breaker();
             let transition = match outcome {
@@ -318,12 +335,12 @@ impl Inner {
     }
 
     /// How a call ended, and when. The coarse clock does where no response time is judged.
-    #[inline]
-    fn ending(&self, started: Option<u64>, outcome: Outcome, response_time: Option<u64>) -> (Ending, u64) {
+    #[inline(always)]
+    fn ending(&self, started: Option<u64>, error: bool, response_time: Option<u64>) -> (Ending, u64) {
         let clock = &self.shared.clock;
         let now = if started.is_some() { clock.now() } else { clock.coarse() };
         let elapsed = now.saturating_sub(started.unwrap_or(now));
-        (Ending { error: outcome == Outcome::Bad, response_time: response_time.unwrap_or(elapsed) }, now)
+        (Ending { error, response_time: response_time.unwrap_or(elapsed) }, now)
     }
 
     /// Tells observers of a change that the caller has made.
