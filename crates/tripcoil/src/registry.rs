@@ -36,6 +36,9 @@ struct Core {
 struct Loading {
     rules: RuleSet,
     bound: Option<Bound>,
+    /// The document that the exact and regex rules are from, and what was reported of it. Who loads a file
+    /// every few seconds mostly loads the same again.
+    last: Option<(Box<[u8]>, Report)>,
 }
 
 /// Makes a [`Registry`] with a clock or a limit of its own.
@@ -74,7 +77,7 @@ impl RegistryBuilder {
             shared: Arc::new(shared),
             resources: Names::new(bound.is_some()),
             bounded: bound.is_some(),
-            rules: Mutex::new(Loading { rules: RuleSet::default(), bound }),
+            rules: Mutex::new(Loading { bound, ..Loading::default() }),
         }))
     }
 }
@@ -127,7 +130,7 @@ impl Registry {
             return Ok(known);
         }
         let shared = Arc::clone(&self.0.shared);
-        let Loading { rules, bound } = &mut *loading;
+        let Loading { rules, bound, .. } = &mut *loading;
         let now = || self.0.shared.clock.coarse();
         if bound.as_mut().is_some_and(|bound| !bound.make_room(&self.0.resources, name, now)) {
             return Ok(Resource(Arc::new(Inner::unguarded(name, shared))));
@@ -180,11 +183,12 @@ impl Registry {
     ///
     /// A rule that is loaded already keeps its breaker with state and window, and so does an edited one
     /// of the same id whose window keeps its shape (spec section 7).
+    /// The document that is loaded already is only compared.
     ///
     /// # Errors
     /// Every fault of the document.
     pub fn load_json(&self, text: impl AsRef<[u8]>) -> Result<Report, Faults> {
-        self.load(Scope::Ordinary, Document::parse(text.as_ref(), Scope::Ordinary).into_strict())
+        self.load_text(text.as_ref(), |report| report.faults.is_empty(), Document::into_strict)
     }
 
     /// As [`Registry::load_json`], but takes the valid rules where some are not, as Sentinel does; the
@@ -193,7 +197,27 @@ impl Registry {
     /// # Errors
     /// The fault of a document that cannot be read as a whole: nothing is changed then.
     pub fn load_json_lenient(&self, text: impl AsRef<[u8]>) -> Result<Report, Faults> {
-        self.load(Scope::Ordinary, Document::parse(text.as_ref(), Scope::Ordinary).into_lenient())
+        self.load_text(text.as_ref(), |_| true, Document::into_lenient)
+    }
+
+    /// Loads a document, unless it is the one that has been loaded last, and `would` load it now.
+    fn load_text(
+        &self,
+        text: &[u8],
+        would: impl FnOnce(&Report) -> bool,
+        rules: impl FnOnce(Document) -> Result<(Vec<Rule>, Report), Faults>,
+    ) -> Result<Report, Faults> {
+        if let Some((_, report)) = self.loading().last.as_ref().filter(|(last, _)| **last == *text)
+            && would(report)
+        {
+            return Ok(report.clone());
+        }
+        let (rules, report) = rules(Document::parse(text, Scope::Ordinary))?;
+        let mut loading = self.loading();
+        loading.rules.set(rules);
+        loading.last = Some((text.into(), report.clone()));
+        self.apply(&loading);
+        Ok(report)
     }
 
     /// Replaces the exact rules of one resource; a rule with another resource, or with `regex`, is a fault.
@@ -248,6 +272,9 @@ impl Registry {
     fn load(&self, scope: Scope<'_>, read: Result<(Vec<Rule>, Report), Faults>) -> Result<Report, Faults> {
         let (rules, report) = read?;
         let mut loading = self.loading();
+        if scope != Scope::Defaults {
+            loading.last = None;
+        }
         match scope {
             Scope::Ordinary => loading.rules.set(rules),
             Scope::Defaults => loading.rules.set_defaults(rules),

@@ -3,15 +3,20 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use compact_str::CompactString;
+use foldhash::fast::RandomState;
+
 use crate::Rule;
 use crate::assigned::Guarding;
 use crate::resource::Inner;
 use crate::rules::{LegacyRule, Release};
 
+type ByResource<R> = HashMap<CompactString, Vec<Arc<R>>, RandomState>;
+
 /// Guarded by the registry's lock.
 #[derive(Default)]
 pub(crate) struct RuleSet {
-    exact: HashMap<String, Vec<Arc<Rule>>>,
+    exact: ByResource<Rule>,
     regex: Vec<Arc<Rule>>,
     defaults: Vec<Arc<Rule>>,
     excluded: HashSet<String>,
@@ -20,7 +25,7 @@ pub(crate) struct RuleSet {
 
 struct Legacy {
     release: Release,
-    rules: HashMap<String, Vec<Arc<LegacyRule>>>,
+    rules: ByResource<LegacyRule>,
 }
 
 impl RuleSet {
@@ -36,7 +41,7 @@ impl RuleSet {
         if rules.is_empty() {
             self.exact.remove(name);
         } else {
-            self.exact.insert(name.to_owned(), rules.into_iter().map(Arc::new).collect());
+            self.exact.insert(name.into(), rules.into_iter().map(Arc::new).collect());
         }
     }
 
@@ -86,13 +91,13 @@ fn guarding(rule: &Arc<Rule>, default: bool) -> Guarding {
     Guarding { rule: Arc::clone(rule), default }
 }
 
-fn by_resource<R>(rules: Vec<Arc<R>>, name: impl Fn(&R) -> &str) -> HashMap<String, Vec<Arc<R>>> {
-    let mut map: HashMap<String, Vec<Arc<R>>> = HashMap::new();
+fn by_resource<R>(rules: Vec<Arc<R>>, name: impl Fn(&R) -> &str) -> ByResource<R> {
+    let mut map = ByResource::with_capacity_and_hasher(rules.len(), RandomState::default());
     for rule in rules {
         match map.get_mut(name(&rule)) {
             Some(list) => list.push(rule),
             None => {
-                map.insert(name(&rule).to_owned(), vec![rule]);
+                map.insert(name(&rule).into(), vec![rule]);
             }
         }
     }

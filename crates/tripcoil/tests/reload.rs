@@ -132,6 +132,31 @@ fn one_resources_exact_rules_can_be_set_alone() {
 }
 
 #[test]
+fn the_same_document_again_is_what_was_loaded_last_only_where_nothing_else_was() {
+    let text = json!([r0(), r0_with(&json!({"resource": "s"}))]).to_string();
+    let world = World::new(&json!([]));
+    let report = world.registry.load_json(&text).unwrap();
+    trip(&world.r());
+    assert_eq!(world.registry.load_json(&text), Ok(report.clone()));
+    assert_eq!(state(&world.r()), State::Open);
+    let undone: [&dyn Fn(); 3] = [
+        &|| drop(world.registry.load_resource_rules("r", []).unwrap()),
+        &|| drop(world.registry.load_rules([]).unwrap()),
+        &|| drop(world.registry.load_json("[]").unwrap()),
+    ];
+    for undo in undone {
+        undo();
+        assert!(world.r().breakers().is_empty());
+        assert_eq!(world.registry.load_json(&text), Ok(report.clone()));
+        assert_eq!(states(&world.r()), [State::Closed]);
+    }
+    let faulty = three_faults().to_string();
+    let lenient = world.registry.load_json_lenient(&faulty).unwrap();
+    assert!(world.registry.load_json(&faulty).is_err());
+    assert_eq!(world.registry.load_json_lenient(&faulty), Ok(lenient));
+}
+
+#[test]
 fn rules_for_a_resource_may_come_before_its_first_call() {
     let world = World::new(&json!([]));
     world.registry.load_resource_json("r", r0().to_string()).unwrap();

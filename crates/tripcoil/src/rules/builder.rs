@@ -228,7 +228,7 @@ impl RuleBuilder {
             backoff_factor: backoff_factor?,
             max_retry_timeout_ms: max_retry_timeout_ms?,
             inclusive: self.inclusive,
-            limit_app: fields::LIMIT_APP_DEFAULT.into(),
+            limit_app: None,
             id: self.id.as_deref().map(Into::into),
         })
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use foldhash::fast::RandomState;
+
 use super::fault::{Fault, Faults, Report, Warning, shown};
 use super::fields::DEFAULTS_RESOURCE;
 use super::forms;
@@ -232,7 +234,8 @@ impl Collected {
     /// In this order: the same rule twice counts once, whatever ids it comes with, and the one
     /// that is dropped takes none.
     fn into_document(mut self) -> Document {
-        let (mut keys, mut ids) = (HashSet::new(), HashSet::new());
+        let mut keys = HashSet::with_capacity_and_hasher(self.candidates.len(), RandomState::default());
+        let mut ids = HashSet::<_, RandomState>::default();
         let mut kept = Vec::with_capacity(self.candidates.len());
         for candidate in &self.candidates {
             let rule = &candidate.rule;

@@ -72,7 +72,7 @@ fn sentinel(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) ->
         backoff_factor: backoff_factor?,
         max_retry_timeout_ms: max_retry_timeout_ms?,
         inclusive: inclusive?,
-        limit_app: limit_app?.into(),
+        limit_app: limit_app?.map(Into::into),
         id: id?.map(Into::into),
     })
 }
@@ -117,7 +117,7 @@ fn go(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) -> Optio
         backoff_factor: backoff_factor?,
         max_retry_timeout_ms: max_retry_timeout_ms?,
         inclusive: true,
-        limit_app: fields::LIMIT_APP_DEFAULT.into(),
+        limit_app: None,
         id: id?.map(Into::into),
     })
 }

@@ -4,6 +4,7 @@
 //! only when its turn comes, so numbers keep their digits, and a document takes little more memory
 //! than its text.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -25,7 +26,7 @@ pub(super) struct Item<'t> {
 
 /// A field of a rule as it stands in the document.
 pub(super) struct Member<'t> {
-    pub(super) name: String,
+    pub(super) name: Cow<'t, str>,
     pub(super) raw: &'t str,
     pub(super) line: usize,
     pub(super) value: Value<'t>,
@@ -37,7 +38,7 @@ pub(super) enum Value<'t> {
     Null,
     Bool(bool),
     Number(&'t str),
-    Text(String),
+    Text(Cow<'t, str>),
     Nested,
 }
 
@@ -49,15 +50,15 @@ pub(super) fn each_rule(document: &[u8], mut each: impl FnMut(usize, &Item<'_>))
     let text = text(document)?;
     check_depth(text)?;
     let mut cursor = Cursor { text, offset: 0, line: 1 };
+    // A list is not looked at as a whole first: it may be long.
+    if text.trim_ascii_start().starts_with('[') {
+        for (index, rule) in cursor.parse::<Vec<&RawValue>>(text, 1)?.into_iter().enumerate() {
+            each(index, &cursor.item(rule.get())?);
+        }
+        return Ok(());
+    }
     let root = cursor.parse::<&RawValue>(text, 1)?.get();
     match root.as_bytes().first() {
-        Some(b'[') => {
-            let line = cursor.line_of(root);
-            for (index, rule) in cursor.parse::<Vec<&RawValue>>(root, line)?.into_iter().enumerate() {
-                each(index, &cursor.item(rule.get())?);
-            }
-            Ok(())
-        }
         Some(b'{') => {
             each(0, &cursor.item(root)?);
             Ok(())
@@ -153,7 +154,7 @@ impl<'t> Cursor<'t> {
             Some(b'n') => Value::Null,
             Some(b't') => Value::Bool(true),
             Some(b'f') => Value::Bool(false),
-            Some(b'"') => Value::Text(self.parse(raw, line)?),
+            Some(b'"') => Value::Text(self.parse::<Text<'t>>(raw, line)?.0),
             Some(b'[' | b'{') => {
                 self.check_nested(raw)?;
                 Value::Nested
@@ -225,7 +226,7 @@ fn repeated(key: &str) -> String {
 }
 
 /// The members of an object in their order, no key twice.
-struct Members<'t>(Vec<(String, &'t RawValue)>);
+struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -236,21 +237,57 @@ impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
 struct MembersVisitor;
 
 impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Vec<(String, &'de RawValue)>;
+    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
+        // As many as a rule may have are compared with each other; more are not to take for ever.
+        const FEW: usize = 32;
+        let mut members: Self::Value = Vec::with_capacity(8);
         let mut seen = HashSet::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if !seen.insert(key.clone()) {
+        while let Some(Text(key)) = map.next_key()? {
+            if members.len() == FEW {
+                seen.extend(members.iter().map(|(key, _)| key.clone()));
+            }
+            let repeats = match members.len() {
+                0..FEW => members.iter().any(|(known, _)| *known == key),
+                _ => !seen.insert(key.clone()),
+            };
+            if repeats {
                 return Err(A::Error::custom(repeated(&key)));
             }
             members.push((key, map.next_value::<&RawValue>()?));
         }
         Ok(members)
+    }
+}
+
+/// A string, which is taken as it stands in the text where it has no escapes.
+struct Text<'t>(Cow<'t, str>);
+
+impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TextVisitor).map(Text)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
     }
 }

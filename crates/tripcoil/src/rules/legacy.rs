@@ -106,7 +106,7 @@ fn read(reader: &mut Reader<'_>, release: Release) -> Option<LegacyRule> {
 
 fn warn_of_ignored(reader: &mut Reader<'_>, release: Release) {
     for member in reader.members() {
-        match member.name.as_str() {
+        match member.name.as_ref() {
             "resource" | "grade" | "count" | "timeWindow" | "limitApp" => {}
             "minRequestAmount" | "rtSlowRequestAmount" => {
                 if release == Release::V1_6 {

@@ -125,15 +125,16 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// The application a rule is limited to, which blank leaves at its default.
-    pub(super) fn limit_app(&mut self) -> Option<&'d str> {
-        match self.present("limitApp") {
-            None => Some(LIMIT_APP_DEFAULT),
-            Some(member) => match &member.value {
-                Value::Text(text) if text.trim().is_empty() => Some(LIMIT_APP_DEFAULT),
-                Value::Text(text) => Some(text),
-                _ => self.wrong(member, "a string".to_owned()),
-            },
+    /// The application a rule is limited to, none where that is the default, as for blank.
+    pub(super) fn limit_app(&mut self) -> Option<Option<&'d str>> {
+        let Some(member) = self.present("limitApp") else {
+            return Some(None);
+        };
+        match &member.value {
+            Value::Text(text) => {
+                Some(Some(text.as_ref()).filter(|text| !text.trim().is_empty() && *text != LIMIT_APP_DEFAULT))
+            }
+            _ => self.wrong(member, "a string".to_owned()),
         }
     }
 
@@ -143,7 +144,7 @@ impl<'d> Reader<'d> {
             return Some(None);
         };
         let id = match &member.value {
-            Value::Text(text) => Some(text.clone()),
+            Value::Text(text) => Some(text.clone().into_owned()),
             Value::Number(text) => number::whole(text).map(|number| number.to_string()),
             _ => None,
         };
@@ -222,7 +223,7 @@ impl<'d> Reader<'d> {
 
 fn valid_name<'d>(member: &'d Member<'d>) -> Option<&'d str> {
     match &member.value {
-        Value::Text(text) => check_name(text).is_ok().then_some(text.as_str()),
+        Value::Text(text) => check_name(text).is_ok().then_some(text.as_ref()),
         _ => None,
     }
 }

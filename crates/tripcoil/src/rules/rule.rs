@@ -5,7 +5,10 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
+use compact_str::CompactString;
 use regex::Regex;
+
+use super::fields::LIMIT_APP_DEFAULT;
 
 /// What a rule judges calls by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,7 +84,8 @@ pub struct Rule {
     pub(super) backoff_factor: f64,
     pub(super) max_retry_timeout_ms: u64,
     pub(super) inclusive: bool,
-    pub(super) limit_app: Arc<str>,
+    /// None: the default.
+    pub(super) limit_app: Option<Arc<str>>,
     pub(super) id: Option<Arc<str>>,
 }
 
@@ -191,7 +195,7 @@ impl Rule {
 
     /// Sentinel's `limitApp`, kept and not used; `default` by default.
     pub fn limit_app(&self) -> &str {
-        &self.limit_app
+        self.limit_app.as_deref().unwrap_or(LIMIT_APP_DEFAULT)
     }
 
     /// Whether two rules are the same: all of their fields are equal, the id aside.
@@ -231,7 +235,7 @@ impl Rule {
             self.max_retry_timeout_ms,
         ];
         let flags = [self.regex(), self.inclusive];
-        (self.resource(), self.limit_app(), self.strategy, integers, flags)
+        (self.resource(), &self.limit_app, self.strategy, integers, flags)
     }
 }
 
@@ -265,7 +269,7 @@ impl fmt::Display for Rule {
 /// What a rule guards.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
-    pub(super) resource: Arc<str>,
+    pub(super) resource: CompactString,
     /// The compiled resource, if that is a pattern.
     pub(super) pattern: Option<Arc<Regex>>,
 }
