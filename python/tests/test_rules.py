@@ -174,6 +174,10 @@ def test_a_wrong_name_is_refused_everywhere(name: str, registry: Registry) -> No
     assert raised.value.faults[0].field == "resource"
     with pytest.raises((InvalidRuleError, InvalidNameError)):
         registry.load_resource_rules(name, [])
+    for call in (registry.exclude, registry.include):
+        with pytest.raises(InvalidNameError, match="1 to 1024 bytes"):
+            call("valid", name)
+    assert registry.excluded == []
     assert len(registry) == 0
 
 

@@ -203,6 +203,8 @@ static void lengths_and_text(struct world *w)
     OK(tripcoil_registry_resource(w->registry, longest, 1024, &resource));
     OK(tripcoil_resource_free(resource));
     IS(TRIPCOIL_INVALID_NAME, tripcoil_registry_exclude(w->registry, "a", HUGE_LENGTH));
+    IS(TRIPCOIL_INVALID_NAME, tripcoil_registry_exclude(w->registry, TRIPCOIL_STR("a\0")));
+    IS(TRIPCOIL_INVALID_NAME, tripcoil_registry_include(w->registry, NULL, 0));
     IS(TRIPCOIL_INVALID_NAME, tripcoil_registry_unobserve(w->registry, "a", HUGE_LENGTH));
     IS(TRIPCOIL_INVALID_LENGTH, tripcoil_registry_load(w->registry, "[]", HUGE_LENGTH, &report));
     IS(TRIPCOIL_INVALID_LENGTH, tripcoil_registry_load(w->registry, "[]", (16u << 20) + 1, &report));

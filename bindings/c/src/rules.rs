@@ -9,7 +9,7 @@ use crate::guard::{Result, guard};
 use crate::handle::borrow;
 use crate::registry::tripcoil_registry;
 use crate::report::{give_report, report_place, tripcoil_report};
-use crate::status::{TRIPCOIL_INVALID_RULES, tripcoil_status};
+use crate::status::{TRIPCOIL_INVALID_NAME, TRIPCOIL_INVALID_RULES, tripcoil_status};
 use crate::text;
 
 /// Reads a document into a registry, and gives a report to a caller who wants one.
@@ -130,9 +130,8 @@ pub unsafe extern "C" fn tripcoil_registry_exclude(
 ) -> tripcoil_status {
     guard(|| {
         // SAFETY: the contract: a handle and a text.
-        let (registry, name) = unsafe { (borrow(registry)?, text::name(name, name_len)?) };
-        registry.0.exclude([name]);
-        Ok(())
+        let (registry, name) = unsafe { (borrow(registry)?, text::key(name, name_len)?) };
+        registry.0.exclude([name]).map_err(|_| TRIPCOIL_INVALID_NAME)
     })
 }
 
@@ -145,9 +144,8 @@ pub unsafe extern "C" fn tripcoil_registry_include(
 ) -> tripcoil_status {
     guard(|| {
         // SAFETY: the contract: a handle and a text.
-        let (registry, name) = unsafe { (borrow(registry)?, text::name(name, name_len)?) };
-        registry.0.include([name]);
-        Ok(())
+        let (registry, name) = unsafe { (borrow(registry)?, text::key(name, name_len)?) };
+        registry.0.include([name]).map_err(|_| TRIPCOIL_INVALID_NAME)
     })
 }
 

@@ -182,14 +182,14 @@ impl NativeRegistry {
 
     /// Takes names out of the default rules' guard.
     #[napi(catch_unwind)]
-    pub fn exclude(&self, names: Vec<String>) {
-        self.registry.exclude(names);
+    pub fn exclude(&self, names: Vec<String>) -> Result<()> {
+        self.registry.exclude(names).map_err(invalid_name)
     }
 
     /// Puts names back.
     #[napi(catch_unwind)]
-    pub fn include(&self, names: Vec<String>) {
-        self.registry.include(names);
+    pub fn include(&self, names: Vec<String>) -> Result<()> {
+        self.registry.include(names).map_err(invalid_name)
     }
 
     /// The names that default rules do not guard.

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::PyTuple;
 use tripcoil::{Document, Faults, Release, Scope};
 
 use crate::call;
@@ -96,16 +97,17 @@ impl Registry {
         source.load(py, |text| self.0.load_legacy(release, text), |_| Ok(tripcoil::Report::default()))
     }
 
-    /// Take names out of the default rules' guard.
+    /// Take names out of the default rules' guard. Raises `InvalidNameError`, and then changes nothing.
     #[pyo3(signature = (*names))]
-    fn exclude(&self, names: Vec<String>) {
-        self.0.exclude(names);
+    fn exclude(&self, names: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.0.exclude(texts(names)?).map_err(|error| errors::InvalidNameError::new_err(error.to_string()))
     }
 
-    /// Put excluded names back under the default rules' guard.
+    /// Put excluded names back under the default rules' guard. Raises `InvalidNameError`, and then changes
+    /// nothing.
     #[pyo3(signature = (*names))]
-    fn include(&self, names: Vec<String>) {
-        self.0.include(names);
+    fn include(&self, names: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.0.include(texts(names)?).map_err(|error| errors::InvalidNameError::new_err(error.to_string()))
     }
 
     /// The names that default rules do not guard, in order.
@@ -129,6 +131,10 @@ impl Registry {
     fn __len__(&self) -> usize {
         self.0.len()
     }
+}
+
+fn texts(names: &Bound<'_, PyTuple>) -> PyResult<Vec<String>> {
+    names.iter().map(|name| Ok(errors::text(&name, "name")?.into_owned())).collect()
 }
 
 /// Reads rules and loads nothing: the valid ones, and what is wrong with the others.

@@ -302,19 +302,31 @@ impl Registry {
     }
 
     /// Takes names out of the default rules' guard: their default breakers are gone, with their state.
-    pub fn exclude<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) {
+    ///
+    /// # Errors
+    /// [`NameError`] for the first name that no resource can have: nothing is changed then.
+    pub fn exclude<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<(), NameError> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        names.iter().try_for_each(|name| check_name(name))?;
         let mut loading = self.loading();
-        loading.rules.excluded().extend(names.into_iter().map(Into::into));
+        loading.rules.excluded().extend(names);
         self.apply(&loading);
+        Ok(())
     }
 
     /// Puts excluded names back under the default rules' guard, with new breakers.
-    pub fn include<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) {
+    ///
+    /// # Errors
+    /// [`NameError`] for the first name that no resource can have: nothing is changed then.
+    pub fn include<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> Result<(), NameError> {
+        let names: Vec<N> = names.into_iter().collect();
+        names.iter().try_for_each(|name| check_name(name.as_ref()))?;
         let mut loading = self.loading();
         for name in names {
             loading.rules.excluded().remove(name.as_ref());
         }
         self.apply(&loading);
+        Ok(())
     }
 
     /// The names that default rules do not guard, in order.

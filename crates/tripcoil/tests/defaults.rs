@@ -51,21 +51,33 @@ fn excluded_names_are_not_guarded_and_can_be_included_again() {
     let (a, b) = (world.resource("a"), world.resource("b"));
     trip(&a);
     trip(&b);
-    world.registry.exclude(["a", "later"]);
+    world.registry.exclude(["a", "later"]).unwrap();
     assert_eq!(world.registry.excluded(), ["a", "later"]);
     assert!(a.breakers().is_empty() && world.resource("later").breakers().is_empty());
     call(&a, Outcome::Bad);
     assert_eq!(state(&b), State::Open, "the others keep theirs");
-    world.registry.include(["a"]);
+    world.registry.include(["a"]).unwrap();
     assert_eq!(world.registry.excluded(), ["later"]);
     assert_eq!((states(&a), snapshot(&a).bad), (vec![State::Closed], 0), "it returns fresh");
     assert_eq!(state(&b), State::Open);
 }
 
 #[test]
+fn a_name_that_no_resource_can_have_is_not_excluded() {
+    let world = world(&json!([]), &default_rule());
+    world.registry.exclude(["a"]).unwrap();
+    for wrong in ["", " ", "a\0", &"a".repeat(1025)] {
+        let error = tripcoil::check_name(wrong).unwrap_err();
+        assert_eq!(world.registry.exclude(["b", wrong]), Err(error));
+        assert_eq!(world.registry.include(["a", wrong]), Err(error));
+    }
+    assert_eq!(world.registry.excluded(), ["a"]);
+}
+
+#[test]
 fn exclusion_is_from_default_rules_only() {
     let world = world(&json!([r0(), r0_with(&json!({"resource": "x.*", "regex": true}))]), &default_rule());
-    world.registry.exclude(["r", "x1"]);
+    world.registry.exclude(["r", "x1"]).unwrap();
     assert_eq!((guards(&world.r()), guards(&world.resource("x1"))), (vec!["r".into()], vec!["x.*".into()]));
 }
 

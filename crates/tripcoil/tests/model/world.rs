@@ -150,12 +150,12 @@ impl World {
             }
             Op::Exclude(name, true) => {
                 self.model.excluded.insert(name.to_owned());
-                registry.exclude([name]);
+                registry.exclude([name]).unwrap();
                 Ok(Report::default())
             }
             Op::Exclude(name, false) => {
                 self.model.excluded.remove(name);
-                registry.include([name]);
+                registry.include([name]).unwrap();
                 Ok(Report::default())
             }
             other => {
