@@ -17,6 +17,15 @@ works under asyncio, trio and anyio alike.
 
 from types import FunctionType
 
+# ruff: noqa: E402
+from . import _main
+
+_main.refuse_sub_interpreters()
+
+from . import _native
+
+_main.restore(_native.modules)
+
 from ._enums import Cause, Mode, Outcome, Release, State, Strategy
 from ._errors import CircuitOpenError, InvalidNameError, InvalidRuleError, TripcoilError
 from ._guard import Guard
@@ -41,6 +50,9 @@ from ._registry import Observation, Registry
 from ._rules import read_rules
 from ._trace import trace
 from ._transitions import Transitions
+
+_native.look_up()
+_main.keep(_native.modules)
 
 default_registry = Registry()
 """The registry whose methods this module's functions are."""

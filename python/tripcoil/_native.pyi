@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any, ParamSpec, TypeVar, final
 
 from typing_extensions import Self, disjoint_base
@@ -28,6 +28,8 @@ __all__ = [
     "Trip",
     "VERSION",
     "VirtualClock",
+    "look_up",
+    "modules",
     "next_mark",
     "read_rules",
 ]
@@ -39,7 +41,9 @@ _Errors = tuple[tuple[type[BaseException], ...], list[Callable[[Any], object]]]
 _Source = bytes | str | list[Rule]
 
 VERSION: str
+modules: dict[str, ModuleType]
 
+def look_up() -> None: ...
 def next_mark() -> int: ...
 def read_rules(source: _Source) -> tuple[list[Rule], Report]: ...
 

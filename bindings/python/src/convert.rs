@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDelta, PyFloat};
+use pyo3::types::{PyBool, PyDelta, PyFloat, PyInt};
+
+use crate::python::{self, Part};
+
+pub(crate) static INDEX: Part = Part::new("operator", "index");
 
 /// A value as part of a message: its `repr`, or what is known of it where that fails.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     const MAX_CHARS: usize = 60;
-    let text = match value.repr().and_then(|text| text.extract::<String>()) {
+    let text = match python::repr(value) {
         Ok(text) => text,
         // An int of thousands of digits refuses to be printed.
         Err(_) => format!(
@@ -27,7 +31,7 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
 
 /// A real number; `bool` is none.
 pub(crate) fn real(value: &Bound<'_, PyAny>) -> Option<f64> {
-    if value.is_instance_of::<PyBool>() { None } else { value.extract().ok() }
+    if value.is_instance_of::<PyBool>() { None } else { python::float(value).ok() }
 }
 
 /// A whole number; `bool` is none, 10.0 is one.
@@ -41,7 +45,10 @@ pub(crate) fn whole(value: &Bound<'_, PyAny>) -> Option<u64> {
         return (float.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&float))
             .then_some(float as u64);
     }
-    value.extract().ok()
+    if value.is_instance_of::<PyInt>() {
+        return value.extract().ok();
+    }
+    python::call1(INDEX.get(value.py()).ok()?, value).ok()?.extract().ok()
 }
 
 /// A time: seconds, or a `timedelta`; not negative.

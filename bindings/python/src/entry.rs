@@ -38,8 +38,7 @@ impl Entry {
     }
 
     fn end_raised(&self, py: Python<'_>, error: &PyErr) -> PyResult<Outcome> {
-        // The call's marks go with it.
-        let _ = trace::take(py, self.since);
+        trace::forget(py, self.since);
         let (outcome, raised) = self.judge().error(error, py);
         self.end(outcome);
         raised.map_or(Ok(outcome), Err)
@@ -64,7 +63,7 @@ impl Entry {
         match error {
             Some(error) if error.is_instance_of::<PyString>() => outcome = enums::argument(error, "error")?,
             Some(error) if error.is_instance_of::<pyo3::exceptions::PyBaseException>() => {
-                let _ = trace::take(py, self.since);
+                trace::forget(py, self.since);
                 (outcome, raised) = self.judge().error(&PyErr::from_value(error.clone()), py);
             }
             Some(error) => {

@@ -2,28 +2,27 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::PyString;
 use tripcoil::{Cause, Mode, Outcome, Release, State, Strategy};
+
+use crate::python::{self, Part};
 
 /// A library's enum that has a twin in the package: a `str` with these values.
 pub(crate) trait Twin: Copy + 'static {
-    /// The name of the twin in `tripcoil._enums`.
-    const NAME: &'static str;
     /// All members with their values.
     const MEMBERS: &'static [(Self, &'static str)];
-    fn class() -> &'static PyOnceLock<Py<PyType>>;
+    /// The twin.
+    fn class() -> &'static Part;
     fn is(self, other: Self) -> bool;
 }
 
 macro_rules! twin {
     ($rust:ident, $name:literal, $($member:ident = $value:literal),+) => {
         impl Twin for $rust {
-            const NAME: &'static str = $name;
             const MEMBERS: &'static [(Self, &'static str)] = &[$(($rust::$member, $value)),+];
 
-            fn class() -> &'static PyOnceLock<Py<PyType>> {
-                static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            fn class() -> &'static Part {
+                static CLASS: Part = Part::new("tripcoil._enums", $name);
                 &CLASS
             }
 
@@ -63,9 +62,9 @@ twin!(Release, "Release", V1_6 = "1.6", V1_7 = "1.7");
 
 /// The package's member for a value.
 pub(crate) fn member<T: Twin>(py: Python<'_>, value: T) -> PyResult<Bound<'_, PyAny>> {
-    let class = T::class().import(py, "tripcoil._enums", T::NAME)?;
     let named = T::MEMBERS.iter().find(|(member, _)| member.is(value));
-    class.call1((named.map_or("unknown", |(_, name)| name),))
+    let name = PyString::intern(py, named.map_or("unknown", |(_, name)| name));
+    python::call1(T::class().get(py)?, &name)
 }
 
 /// The value that a member, or its text, stands for.
@@ -80,6 +79,11 @@ pub(crate) fn argument<T: Twin>(given: &Bound<'_, PyAny>, what: &str) -> PyResul
         let shown = crate::convert::shown(given);
         PyValueError::new_err(format!("{what}: {shown} is not allowed; it must be {}", allowed::<T>()))
     })
+}
+
+/// The package's classes, for the package to have them looked up.
+pub(crate) fn parts() -> [&'static Part; 6] {
+    [State::class(), Outcome::class(), Mode::class(), Strategy::class(), Cause::class(), Release::class()]
 }
 
 /// The values of a twin, for messages.

@@ -6,6 +6,7 @@ use pyo3::types::PyTuple;
 use tripcoil::Blocked;
 
 use crate::fault::Fault;
+use crate::python;
 use crate::rejection::Rejection;
 
 import_exception!(tripcoil._errors, CircuitOpenError);
@@ -14,10 +15,19 @@ import_exception!(tripcoil._errors, InvalidRuleError);
 
 /// The error of a blocked call: a new one each time, as an exception collects tracebacks.
 pub(crate) fn blocked(py: Python<'_>, blocked: Blocked) -> PyErr {
-    match py.get_type::<CircuitOpenError>().call1((Rejection::from(blocked),)) {
+    let class = py.get_type::<CircuitOpenError>();
+    let error =
+        Bound::new(py, Rejection::from(blocked)).and_then(|rejection| python::call1(&class, &rejection));
+    match error {
         Ok(error) => PyErr::from_value(error),
         Err(error) => error,
     }
+}
+
+/// Looks up the classes, for the package.
+pub(crate) fn look_up(py: Python<'_>) {
+    let _ = (py.get_type::<CircuitOpenError>(), py.get_type::<InvalidNameError>());
+    let _ = py.get_type::<InvalidRuleError>();
 }
 
 /// The error of rules that are not valid, with every fault.

@@ -3,10 +3,12 @@
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::guard::Guard;
+use crate::python::{self, Part};
+
+pub(crate) static METHOD: Part = Part::new("types", "MethodType");
 
 /// A function whose calls are guarded. It binds as a method as the function does, and has its attributes.
 #[pyclass(frozen, dict, weakref, module = "tripcoil._native")]
@@ -37,17 +39,17 @@ impl Function {
         instance: &Bound<'py, PyAny>,
         owner: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        static METHOD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let _ = owner;
         if instance.is_none() {
             return Ok(slf.into_any());
         }
-        METHOD.import(slf.py(), "types", "MethodType")?.call1((slf, instance))
+        let py = slf.py();
+        python::call(METHOD.get(py)?, &PyTuple::new(py, [slf.as_any(), instance])?, None)
     }
 
     /// What the function has and this object has not: `__code__`, `__defaults__`, `cache_clear` …
     fn __getattr__<'py>(slf: &Bound<'py, Self>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().function.bind(slf.py()).getattr(name).map_err(|error| {
+        python::attribute_named(slf.get().function.bind(slf.py()), name).map_err(|error| {
             if error.is_instance_of::<PyAttributeError>(slf.py()) {
                 PyAttributeError::new_err(format!("guarded function has no attribute {name}"))
             } else {
@@ -68,12 +70,12 @@ impl Function {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("<guarded {}>", self.function.bind(py).repr()?.to_cow()?))
+        Ok(format!("<guarded {}>", python::repr(self.function.bind(py))?))
     }
 
     /// By its qualified name, as a function.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.getattr("__qualname__")
+        python::attribute(slf, "__qualname__")
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

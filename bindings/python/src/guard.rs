@@ -4,17 +4,22 @@ use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple};
 use tripcoil::{Outcome, OwnedEntry, Resource};
 
-use crate::call;
 use crate::entry::Entry;
 use crate::errors;
 use crate::judge::{self, Errors, Judge};
 use crate::pass::LastPass;
+use crate::python::{self, Part};
 use crate::registry::Registry;
 use crate::trace;
+
+/// Puts the answer to a blocked call in the form in which the function gives its result.
+pub(crate) static ANSWERED: Part = Part::new("tripcoil._shells", "answered");
+/// Awaits what a plain function has returned instead of a result, and ends its entry.
+pub(crate) static FINISH: Part = Part::new("tripcoil._shells", "finish");
+pub(crate) static COROUTINE: Part = Part::new("types", "CoroutineType");
 
 /// Guards calls of a resource: what `tripcoil.breaker` makes. Its Python subclass has the public face.
 #[pyclass(frozen, subclass, module = "tripcoil._native")]
@@ -110,9 +115,8 @@ impl Guard {
             Ok(entry) => Guard::run(slf, entry, function, (args, kwargs)),
             Err(blocked) => {
                 let answer = me.answer_blocked(py, errors::blocked(py, blocked))?;
-                static ANSWERED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
                 // Who calls a coroutine function awaits the answer.
-                ANSWERED.import(py, "tripcoil._shells", "answered")?.call1((function, answer))
+                python::call(ANSWERED.get(py)?, &PyTuple::new(py, [function, &answer])?, None)
             }
         }
     }
@@ -170,9 +174,11 @@ impl Guard {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, me) = (slf.py(), slf.get());
         let since = trace::marks();
-        match call::python(function, arguments.0, arguments.1) {
+        match python::call(function, arguments.0, arguments.1) {
             Ok(result) if is_coroutine(&result) => {
-                finish(py)?.call1((slf, Entry::new(entry, Some(slf.clone().unbind())), result))
+                let entry = Bound::new(py, Entry::new(entry, Some(slf.clone().unbind())))?;
+                let args = PyTuple::new(py, [slf.as_any(), entry.as_any(), &result])?;
+                python::call(FINISH.get(py)?, &args, None)
             }
             Ok(result) => match me.judge.result(&result, since) {
                 Ok(outcome) => {
@@ -185,7 +191,7 @@ impl Guard {
                 }
             },
             Err(error) => {
-                let _ = trace::take(py, since);
+                trace::forget(py, since);
                 let (outcome, raised) = me.judge.error(&error, py);
                 let _ = entry.end(outcome);
                 raised.map_or_else(|| me.answer_failed(py, error, outcome), Err)
@@ -199,9 +205,9 @@ impl Guard {
             Target::Fixed(resource) => Ok(Cow::Borrowed(resource)),
             Target::PerCall { registry, name, first } => {
                 let py = arguments.0.py();
-                let name = call::python(name.bind(py), arguments.0, arguments.1)?;
+                let name = python::call(name.bind(py), arguments.0, arguments.1)?;
                 if let Some(first) = first {
-                    call::python1(first.bind(py), &name)?;
+                    python::call1(first.bind(py), &name)?;
                 }
                 named(registry, &name).map(Cow::Owned)
             }
@@ -210,7 +216,7 @@ impl Guard {
 
     fn answer_blocked<'py>(&self, py: Python<'py>, error: PyErr) -> PyResult<Bound<'py, PyAny>> {
         match self.on_blocked.as_ref().or(self.fallback.as_ref()) {
-            Some(answer) => call::python1(answer.bind(py), error.value(py)),
+            Some(answer) => answered(answer.bind(py), error),
             None => Err(error),
         }
     }
@@ -222,12 +228,18 @@ impl Guard {
         outcome: Outcome,
     ) -> PyResult<Bound<'py, PyAny>> {
         match &self.fallback {
-            Some(answer) if judge::is_failure(&error, outcome, py) => {
-                call::python1(answer.bind(py), error.value(py))
-            }
+            Some(answer) if judge::is_failure(&error, outcome, py) => answered(answer.bind(py), error),
             _ => Err(error),
         }
     }
+}
+
+/// The answer to an error, which then is no more.
+fn answered<'py>(answer: &Bound<'py, PyAny>, error: PyErr) -> PyResult<Bound<'py, PyAny>> {
+    let py = answer.py();
+    let given = python::call1(answer, error.value(py));
+    python::let_go(error, py);
+    given
 }
 
 #[inline]
@@ -246,13 +258,5 @@ pub(crate) fn named(registry: &tripcoil::Registry, name: &Bound<'_, PyAny>) -> P
 
 #[inline]
 fn is_coroutine(result: &Bound<'_, PyAny>) -> bool {
-    static COROUTINE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let coroutine = COROUTINE.import(result.py(), "types", "CoroutineType");
-    coroutine.is_ok_and(|coroutine| result.get_type().is(coroutine))
-}
-
-/// Awaits what a plain function has returned instead of a result, and ends its entry.
-fn finish(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static FINISH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    FINISH.import(py, "tripcoil._shells", "finish")
+    COROUTINE.get(result.py()).is_ok_and(|coroutine| result.get_type().is(coroutine))
 }

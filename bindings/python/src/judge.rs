@@ -4,11 +4,11 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::PyTuple;
 use tripcoil::Outcome;
 
-use crate::call;
 use crate::errors::CircuitOpenError;
+use crate::python::{self, Part};
 use crate::trace;
 
 /// A set of errors: those of some types, and those of which a predicate says so.
@@ -32,11 +32,11 @@ impl Errors {
 
     fn have(&self, error: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = error.py();
-        if error.is_instance(self.types.bind(py))? {
+        if python::is_instance(error, self.types.bind(py))? {
             return Ok(true);
         }
         for predicate in &self.predicates {
-            if call::python1(predicate.bind(py), error)?.is_truthy()? {
+            if python::is_true(&python::call1(predicate.bind(py), error)?)? {
                 return Ok(true);
             }
         }
@@ -86,8 +86,10 @@ impl Judge {
         }
         match &self.is_failure {
             None => Ok(Outcome::Good),
-            Some(is_failure) if call::python1(is_failure.bind(py), value)?.is_truthy()? => Ok(Outcome::Bad),
-            Some(_) => Ok(Outcome::Good),
+            Some(is_failure) => {
+                let is_bad = python::is_true(&python::call1(is_failure.bind(py), value)?)?;
+                Ok(if is_bad { Outcome::Bad } else { Outcome::Good })
+            }
         }
     }
 
@@ -123,17 +125,18 @@ fn is_rejection(error: &PyErr, py: Python<'_>) -> bool {
 }
 
 fn is_group_of_rejections(error: &PyErr, py: Python<'_>) -> bool {
-    static GROUP: PyOnceLock<Option<Py<PyType>>> = PyOnceLock::new();
-    let group = GROUP.get_or_init(py, || {
-        // Since Python 3.11.
-        let group = py.import("builtins").and_then(|builtins| builtins.getattr("ExceptionGroup"));
-        group.ok().and_then(|group| group.cast_into().ok()).map(Bound::unbind)
-    });
-    let Some(group) = group else { return false };
-    if !error.is_instance(py, group.bind(py)) {
+    let Some(group) = group(py) else { return false };
+    if !python::is_instance(error.value(py), group).unwrap_or(false) {
         return false;
     }
-    let members =
-        error.value(py).getattr("exceptions").and_then(|members| Ok(members.cast_into::<PyTuple>()?));
+    let members = python::attribute(error.value(py), "exceptions");
+    let members = members.and_then(|members| Ok(members.cast_into::<PyTuple>()?));
     members.is_ok_and(|members| members.iter().all(|member| is_rejection(&PyErr::from_value(member), py)))
+}
+
+/// `ExceptionGroup`, which Python has since 3.11.
+pub(crate) fn group(py: Python<'_>) -> Option<&Bound<'_, PyAny>> {
+    static GROUP: PyOnceLock<Option<Py<PyAny>>> = PyOnceLock::new();
+    let look_up = || Some(Part::new("builtins", "ExceptionGroup").look_up(py).ok()?.clone().unbind());
+    GROUP.get_or_init(py, look_up).as_ref().map(|group| group.bind(py))
 }

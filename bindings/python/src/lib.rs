@@ -3,7 +3,6 @@
 //! What users see of it is documented in the package, `python/tripcoil`, and typed in `_native.pyi`.
 #![forbid(unsafe_code)]
 
-mod call;
 mod change;
 mod clock;
 mod convert;
@@ -15,6 +14,7 @@ mod function;
 mod guard;
 mod judge;
 mod pass;
+mod python;
 mod registry;
 mod rejection;
 mod resource;
@@ -22,11 +22,19 @@ mod rule;
 mod trace;
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 
 /// Private: use the package `tripcoil`.
 #[pymodule(gil_used = false)]
 mod _native {
     use pyo3::prelude::*;
+
+    use crate::convert::INDEX;
+    use crate::function::METHOD;
+    use crate::guard::{ANSWERED, COROUTINE, FINISH};
+    use crate::trace::TAKE;
+    use crate::{enums, modules};
 
     #[pymodule_export]
     use crate::change::{Change, Trip};
@@ -51,8 +59,28 @@ mod _native {
     #[pymodule_export]
     use crate::trace::next_mark;
 
+    /// Looks up what the module takes from the package, which calls it as it is imported.
+    #[pyfunction]
+    fn look_up(py: Python<'_>) -> PyResult<()> {
+        crate::errors::look_up(py);
+        crate::judge::group(py);
+        for part in [&COROUTINE, &METHOD, &INDEX, &ANSWERED, &FINISH, &TAKE].into_iter().chain(enums::parts())
+        {
+            part.look_up(py)?;
+        }
+        Ok(())
+    }
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("VERSION", tripcoil::VERSION)
+        module.add("VERSION", tripcoil::VERSION)?;
+        module.add("modules", modules(module.py()))
     }
+}
+
+/// The package's modules whose classes this one knows. It outlives the package, which may be imported again
+/// and then must have the same ones.
+fn modules(py: Python<'_>) -> &Bound<'_, PyDict> {
+    static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    MODULES.get_or_init(py, || PyDict::new(py).unbind()).bind(py)
 }

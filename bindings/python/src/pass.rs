@@ -42,8 +42,7 @@ impl Pass {
     fn raised(&self, error: Bound<'_, PyAny>) -> PyResult<bool> {
         let py = error.py();
         let error = PyErr::from_value(error);
-        // The call's marks go with it.
-        let _ = trace::take(py, self.since);
+        trace::forget(py, self.since);
         let (outcome, raised) = self.guard.bind(py).get().judge.error(&error, py);
         self.end(outcome);
         raised.map_or_else(|| Ok(judge::is_failure(&error, outcome, py)), Err)

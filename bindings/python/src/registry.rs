@@ -5,11 +5,11 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyTuple;
 use tripcoil::{Document, Faults, Release, Scope};
 
-use crate::call;
 use crate::change::Change;
 use crate::clock::VirtualClock;
 use crate::fault::Report;
 use crate::guard::named;
+use crate::python;
 use crate::resource::Resource;
 use crate::rule::Rule;
 use crate::{enums, errors};
@@ -166,8 +166,8 @@ fn tell(py: Python<'_>, observer: &Py<PyAny>, change: &tripcoil::Change) {
     let pending = PyErr::take(py);
     let observer = observer.bind(py);
     let told = Bound::new(py, Change(change.clone()));
-    if let Err(error) = told.and_then(|change| call::python1(observer, &change)) {
-        error.write_unraisable(py, Some(observer));
+    if let Err(error) = told.and_then(|change| python::call1(observer, &change)) {
+        python::report(error, observer);
     }
     if let Some(pending) = pending {
         pending.restore(py);

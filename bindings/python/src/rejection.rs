@@ -5,6 +5,7 @@ use pyo3::types::PyTuple;
 use tripcoil::{Blocked, Mode, State};
 
 use crate::enums;
+use crate::python::Part;
 use crate::rule::Rule;
 
 /// Why a call was not made: what `CircuitOpenError` carries.
@@ -122,7 +123,8 @@ impl Rejection {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, me) = (slf.py(), slf.get());
-        let copy = py.import("tripcoil._errors")?.getattr("_rejection")?;
+        static COPY: Part = Part::new("tripcoil._errors", "_rejection");
+        let copy = COPY.get(py)?;
         let rule = me.rule().map(|rule| Bound::new(py, rule)).transpose()?;
         let parts = (me.resource(), rule, me.state(py)?, me.mode(py)?, me.retry_after(), me.explanation());
         (copy, parts).into_pyobject(py)

@@ -8,6 +8,7 @@ use pyo3::types::{IntoPyDict, PyBool, PyDict, PyTuple};
 use tripcoil::{Document, RuleBuilder, Scope, Strategy};
 
 use crate::fault::{self, hash};
+use crate::python::{self, Part};
 use crate::{convert, enums, errors};
 
 /// When a resource's breaker opens, and for how long.
@@ -178,11 +179,11 @@ impl Rule {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let mut parts = vec![slf.getattr("resource")?.repr()?.to_string()];
+        let mut parts = vec![python::repr(&python::attribute(slf, "resource")?)?];
         for (name, value) in slf.get().options(slf.py())? {
             // A strategy is shown as its value.
-            let value = if name == "strategy" { value.getattr("value")? } else { value };
-            parts.push(format!("{name}={}", value.repr()?.to_cow()?));
+            let value = if name == "strategy" { python::attribute(&value, "value")? } else { value };
+            parts.push(format!("{name}={}", python::repr(&value)?));
         }
         Ok(format!("Rule({})", parts.join(", ")))
     }
@@ -197,9 +198,10 @@ impl Rule {
         // What came from a document can be read again, and may have fields that options do not have;
         // what was made from options need not be expressible in a document.
         if Document::parse(json.as_bytes(), Scope::Ordinary).rules.first() == Some(&me.0) {
-            return (slf.get_type().getattr("from_json")?, (json,)).into_pyobject(py);
+            return (python::attribute(&slf.get_type(), "from_json")?, (json,)).into_pyobject(py);
         }
-        let copy = py.import("tripcoil._rules")?.getattr("_rule")?;
+        static COPY: Part = Part::new("tripcoil._rules", "_rule");
+        let copy = COPY.get(py)?;
         (copy, (me.resource(), me.options(py)?.into_py_dict(py)?)).into_pyobject(py)
     }
 }
@@ -210,7 +212,7 @@ impl Rule {
         let me = Bound::new(py, Rule::clone_of(&self.0))?;
         let mut options = Vec::new();
         for name in OPTIONS {
-            let value = me.getattr(name)?;
+            let value = python::attribute(&me, name)?;
             if !value.is_none() {
                 options.push((name, value));
             }

@@ -8,7 +8,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::types::PyInt;
+
+use crate::python::{self, Part};
+
+pub(crate) static TAKE: Part = Part::new("tripcoil._trace", "take");
 
 static MARKS: AtomicU64 = AtomicU64::new(0);
 
@@ -31,9 +35,16 @@ pub(crate) fn take(py: Python<'_>, since: u64) -> PyResult<Option<PyErr>> {
     if marks() == since { Ok(None) } else { take_marked(py, since) }
 }
 
+/// Forgets the marks of a call that raised, which go with it.
+#[inline]
+pub(crate) fn forget(py: Python<'_>, since: u64) {
+    if let Some(error) = take(py, since).unwrap_or_else(Some) {
+        python::let_go(error, py);
+    }
+}
+
 #[cold]
 fn take_marked(py: Python<'_>, since: u64) -> PyResult<Option<PyErr>> {
-    static TAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let error = TAKE.import(py, "tripcoil._trace", "take")?.call1((since,))?;
+    let error = python::call1(TAKE.get(py)?, &PyInt::new(py, since))?;
     Ok((!error.is_none()).then(|| PyErr::from_value(error)))
 }
