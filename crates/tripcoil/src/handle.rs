@@ -125,6 +125,12 @@ impl Resource {
         self.0.unguarded
     }
 
+    /// Whether the resource has [rules of its own](crate::Registry::set_own_rules).
+    #[must_use]
+    pub fn has_own_rules(&self) -> bool {
+        self.0.own_rules.load().is_some()
+    }
+
     /// What the legacy check counts now, where it is in use.
     #[must_use]
     pub fn legacy_statistics(&self) -> Option<LegacyStatistics> {

@@ -269,6 +269,27 @@ impl Registry {
         self.load(Scope::Defaults, Document::from_rules(rules, Scope::Defaults).into_strict())
     }
 
+    /// Gives a resource rules of its own, in the place of those it had: what the code that calls it says.
+    ///
+    /// They guard it while no exact and no regex rule that is loaded does, and default rules then do not.
+    /// Loads leave them. They are kept with the resource: a bounded registry forgets them when the
+    /// resource gives its place away, and takes none for a name that it has no place for.
+    ///
+    /// # Errors
+    /// Every rule that is not an exact one of the resource, or whose id another one has.
+    pub fn set_own_rules(&self, name: &str, rules: impl IntoIterator<Item = Rule>) -> Result<Report, Faults> {
+        let scope = Scope::Resource(name);
+        let (rules, report) = Document::from_rules(rules.into_iter().collect(), scope).into_strict()?;
+        let resource = self.resource(name).expect("the scope's name has been checked");
+        if !resource.is_unguarded() {
+            let loading = self.loading();
+            let rules: Vec<Arc<Rule>> = rules.into_iter().map(Arc::new).collect();
+            resource.0.own_rules.store((!rules.is_empty()).then(|| Arc::new(rules)));
+            loading.rules.apply_to(&resource.0);
+        }
+        Ok(report)
+    }
+
     fn load(&self, scope: Scope<'_>, read: Result<(Vec<Rule>, Report), Faults>) -> Result<Report, Faults> {
         let (rules, report) = read?;
         let mut loading = self.loading();
@@ -337,10 +358,11 @@ impl Registry {
         names
     }
 
-    /// All rules that are loaded: exact ones, then regex ones, then default ones.
+    /// All rules: exact ones, regex ones, [resources' own](Registry::set_own_rules) where none of these
+    /// guards them, default ones.
     #[must_use]
     pub fn rules(&self) -> Vec<Arc<Rule>> {
-        self.loading().rules.all()
+        self.loading().rules.all(&self.0.resources)
     }
 
     /// Registers an observer under a name; one of the same name is replaced.

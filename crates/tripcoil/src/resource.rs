@@ -10,6 +10,7 @@ use arc_swap::ArcSwapOption;
 use compact_str::CompactString;
 use tripcoil_core::{Admission, Ending, Judges, Permit, Rejection, Transition, Verdict};
 
+use crate::Rule;
 use crate::assigned::Assigned;
 use crate::blocked::Blocked;
 use crate::clock::Source;
@@ -42,6 +43,8 @@ pub(crate) struct Inner {
     /// What is assigned to the slots; the lock under which rules and modes change.
     assigned: Mutex<Assigned>,
     legacy: OnceLock<Box<Mutex<LegacyCheck>>>,
+    /// See [`Registry::set_own_rules`](crate::Registry::set_own_rules). Changed under the registry's lock.
+    pub(crate) own_rules: ArcSwapOption<Vec<Arc<Rule>>>,
     /// Set while a bounded registry gives the resource's place away, and for good when it has.
     pub(crate) evicted: AtomicBool,
     /// Whether a bounded registry had no place for the name: calls are counted, and admitted.
@@ -58,6 +61,7 @@ impl Inner {
             slots: Slots::default(),
             assigned: Mutex::default(),
             legacy: OnceLock::new(),
+            own_rules: ArcSwapOption::empty(),
             evicted: AtomicBool::new(false),
             unguarded: false,
         }

@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 
 use crate::Rule;
 use crate::assigned::Guarding;
+use crate::names::Names;
 use crate::resource::Inner;
 use crate::rules::{LegacyRule, Release};
 
@@ -61,10 +62,19 @@ impl RuleSet {
         &mut self.excluded
     }
 
-    /// All rules that have been loaded: exact ones, regex ones, default ones.
-    pub(crate) fn all(&self) -> Vec<Arc<Rule>> {
+    /// All rules: exact ones, regex ones, resources' own ones that none of these replaces, default ones.
+    pub(crate) fn all(&self, resources: &Names) -> Vec<Arc<Rule>> {
         let exact = self.exact.values().flatten();
-        exact.chain(&self.regex).chain(&self.defaults).cloned().collect()
+        let mut all: Vec<Arc<Rule>> = exact.chain(&self.regex).cloned().collect();
+        resources.for_each(|resource| {
+            if let Some(own) = &*resource.own_rules.load()
+                && self.loaded(&resource.name).next().is_none()
+            {
+                all.extend_from_slice(own);
+            }
+        });
+        all.extend_from_slice(&self.defaults);
+        all
     }
 
     /// Gives a resource the rules that guard its name, in the order of spec section 5.
@@ -73,17 +83,28 @@ impl RuleSet {
             let rules = legacy.rules.get(resource.name.as_str()).cloned().unwrap_or_default();
             resource.legacy().set_rules(legacy.release, rules);
         }
-        resource.assigned().apply(resource, &self.guarding(&resource.name));
+        resource.assigned().apply(resource, &self.guarding(resource));
     }
 
-    fn guarding(&self, name: &str) -> Vec<Guarding> {
-        let exact = self.exact.get(name).into_iter().flatten();
-        let regex = self.regex.iter().filter(|rule| rule.matches(name));
-        let own: Vec<Guarding> = exact.chain(regex).map(|rule| guarding(rule, false)).collect();
-        if !own.is_empty() || self.excluded.contains(name) {
-            return own;
+    fn guarding(&self, resource: &Inner) -> Vec<Guarding> {
+        let name = resource.name.as_str();
+        let loaded: Vec<Guarding> = self.loaded(name).map(|rule| guarding(rule, false)).collect();
+        if !loaded.is_empty() {
+            return loaded;
+        }
+        if let Some(own) = &*resource.own_rules.load() {
+            return own.iter().map(|rule| guarding(rule, false)).collect();
+        }
+        if self.excluded.contains(name) {
+            return Vec::new();
         }
         self.defaults.iter().map(|rule| guarding(rule, true)).collect()
+    }
+
+    /// The exact rules of a name, and the regex rules that match it.
+    fn loaded(&self, name: &str) -> impl Iterator<Item = &Arc<Rule>> {
+        let exact = self.exact.get(name).into_iter().flatten();
+        exact.chain(self.regex.iter().filter(move |rule| rule.matches(name)))
     }
 }
 
