@@ -17,6 +17,7 @@ __all__ = [
     "Function",
     "Guard",
     "LegacyStatistics",
+    "RULE_OPTIONS",
     "Registry",
     "Rejection",
     "Report",
@@ -41,6 +42,7 @@ _Errors = tuple[tuple[type[BaseException], ...], list[Callable[[Any], object]]]
 _Source = bytes | str | list[Rule]
 
 VERSION: str
+RULE_OPTIONS: tuple[str, ...]
 modules: dict[str, ModuleType]
 
 def look_up() -> None: ...
@@ -67,6 +69,7 @@ class Registry:
     def _load(self, source: _Source, lenient: bool) -> Report: ...
     def _load_defaults(self, source: _Source) -> Report: ...
     def _load_resource(self, name: str, source: _Source) -> Report: ...
+    def _set_own_rule(self, rule: Rule) -> None: ...
     def _load_legacy(self, release: Release | str, source: _Source) -> Report: ...
     def _observe(self, name: str, observer: Callable[[Change], object]) -> None: ...
 
@@ -77,7 +80,7 @@ class Guard:
         registry: Registry,
         name: str | Callable[..., str] | None,
         *,
-        first: Callable[[str], object] | None,
+        rule: Callable[[str], Rule] | None,
         ignore: _Errors | None,
         record: _Errors | None,
         is_failure: Callable[[Any], object] | None,

@@ -16,21 +16,8 @@ from ._transitions import Transitions
 
 Time = float | timedelta
 
-_RULE_OPTIONS = (
-    "strategy",
-    "threshold",
-    "retry_timeout",
-    "max_allowed_rt",
-    "min_request_amount",
-    "stat_interval",
-    "stat_sliding_window_bucket_count",
-    "probe_num",
-    "probe_timeout",
-    "backoff_factor",
-    "max_retry_timeout",
-    "inclusive",
-    "id",
-)
+# Those of `Rule`; a breaker is of one resource, and no pattern.
+_RULE_OPTIONS = tuple(option for option in _native.RULE_OPTIONS if option != "regex")
 _CALL_OPTIONS = ("resource", "record", "ignore", "is_failure", "on_blocked", "fallback")
 
 
@@ -92,8 +79,10 @@ class Registry(_native.Registry):
 
         For generators, it is an iterable whose items follow those that have come.
 
-        Any of the other options makes a rule, which replaces the exact rules of the resource: see `Rule`. A
-        later `load_rules` replaces it. Without them, the rules are those loaded elsewhere.
+        Any of the other options makes a rule, see `Rule`: the resource's own, for as long as no exact and no
+        regex rule is loaded for it, whether before or later. Loads of other rules leave it, and another
+        breaker of the same name with such options replaces it. Where each call has its name, each name gets
+        the rule with its first call, unless it has one.
 
         Raises `TypeError` for unknown options, `InvalidNameError`, and `InvalidRuleError`.
         """
@@ -109,7 +98,7 @@ class Registry(_native.Registry):
         guard = Guard(
             self,
             resource or name,
-            first=_FirstUse(self, options) if options and resource else None,
+            rule=_rules.maker(options) if options and resource else None,
             record=_options.errors("record", record),
             ignore=_options.errors("ignore", ignore),
             is_failure=_options.predicate("is_failure", is_failure),
@@ -119,7 +108,7 @@ class Registry(_native.Registry):
         guard.registry = self
         guard.name = name
         if options and name is not None:
-            self.load_resource_rules(name, Rule(name, **options))
+            self._set_own_rule(Rule(name, **options))
         return guard
 
     def load_rules(self, source: _rules.Source, *, lenient: bool = False) -> Report:
@@ -207,21 +196,6 @@ class Observation:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-class _FirstUse:
-    """Loads a rule for each name of a guard with per-call names when the name is first used."""
-
-    def __init__(self, registry: Registry, options: dict[str, Any]) -> None:
-        Rule("*", **options)
-        self._registry = registry
-        self._options = options
-        self._seen: set[str] = set()
-
-    def __call__(self, name: str) -> None:
-        if name not in self._seen:
-            self._registry.load_resource_rules(name, Rule(name, **self._options))
-            self._seen.add(name)
 
 
 _numbers = itertools.count(1)

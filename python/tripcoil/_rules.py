@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -46,6 +46,12 @@ def _fields(rule: object) -> dict[str, object]:
         return {key: _plain(value) for key, value in rule.items()}
     other = "Rule objects" if isinstance(rule, Rule) else f"{rule!r:.60}"
     raise TypeError(f"rules must be all dicts or all Rule objects; among dicts there are {other}")
+
+
+def maker(options: dict[str, Any]) -> Callable[[str], Rule]:
+    """What makes the rule of a name, from options which are right or raise `InvalidRuleError` now."""
+    Rule("*", **options)
+    return lambda name: Rule(name, **options)
 
 
 def _is_json(text: str) -> bool:

@@ -13,6 +13,7 @@ use crate::judge::{self, Errors, Judge};
 use crate::pass::LastPass;
 use crate::python::{self, Part};
 use crate::registry::Registry;
+use crate::rule::Rule;
 use crate::trace;
 
 /// Puts the answer to a blocked call in the form in which the function gives its result.
@@ -35,12 +36,11 @@ pub(crate) struct Guard {
 
 enum Target {
     Fixed(Resource),
-    /// The name is what a function of the call's arguments says; `first` is told of each name, and knows
-    /// those that it has seen.
+    /// The name is what a function of the call's arguments says; `rule` makes the rule of a name.
     PerCall {
         registry: tripcoil::Registry,
         name: Py<PyAny>,
-        first: Option<Py<PyAny>>,
+        rule: Option<Py<PyAny>>,
     },
 }
 
@@ -49,12 +49,12 @@ type Arguments<'a, 'py> = (&'a Bound<'py, PyTuple>, Option<&'a Bound<'py, PyDict
 #[pymethods]
 impl Guard {
     #[new]
-    #[pyo3(signature = (registry, name, *, first, ignore, record, is_failure, on_blocked, fallback))]
+    #[pyo3(signature = (registry, name, *, rule, ignore, record, is_failure, on_blocked, fallback))]
     #[expect(clippy::too_many_arguments, reason = "the package gives each by its name")]
     fn new(
         registry: &Bound<'_, Registry>,
         name: &Bound<'_, PyAny>,
-        first: Option<Py<PyAny>>,
+        rule: Option<Py<PyAny>>,
         ignore: Option<(Py<PyTuple>, Vec<Py<PyAny>>)>,
         record: Option<(Py<PyTuple>, Vec<Py<PyAny>>)>,
         is_failure: Option<Py<PyAny>>,
@@ -63,7 +63,7 @@ impl Guard {
     ) -> PyResult<Self> {
         let registry = &registry.get().0;
         let target = if name.is_callable() {
-            Target::PerCall { registry: registry.clone(), name: name.clone().unbind(), first }
+            Target::PerCall { registry: registry.clone(), name: name.clone().unbind(), rule }
         } else {
             Target::Fixed(named(registry, name)?)
         };
@@ -137,9 +137,9 @@ impl Guard {
         self.judge.visit(&visit)?;
         visit.call(&self.on_blocked)?;
         visit.call(&self.fallback)?;
-        if let Target::PerCall { name, first, .. } = &self.target {
+        if let Target::PerCall { name, rule, .. } = &self.target {
             visit.call(name)?;
-            visit.call(first)?;
+            visit.call(rule)?;
         }
         self.last_pass.visit(&visit)
     }
@@ -203,13 +203,17 @@ impl Guard {
     fn resource(&self, arguments: Arguments<'_, '_>) -> PyResult<Cow<'_, Resource>> {
         match &self.target {
             Target::Fixed(resource) => Ok(Cow::Borrowed(resource)),
-            Target::PerCall { registry, name, first } => {
+            Target::PerCall { registry, name, rule } => {
                 let py = arguments.0.py();
                 let name = python::call(name.bind(py), arguments.0, arguments.1)?;
-                if let Some(first) = first {
-                    python::call1(first.bind(py), &name)?;
+                let resource = named(registry, &name)?;
+                if let Some(rule) = rule
+                    && !resource.has_own_rules()
+                    && !resource.is_unguarded()
+                {
+                    set_own_rule(registry, &resource, &python::call1(rule.bind(py), &name)?)?;
                 }
-                named(registry, &name).map(Cow::Owned)
+                Ok(Cow::Owned(resource))
             }
         }
     }
@@ -248,6 +252,17 @@ fn begin(guard: &Bound<'_, Guard>, resource: &Resource) -> PyResult<Entry> {
         Ok(entry) => Ok(Entry::new(entry, Some(guard.clone().unbind()))),
         Err(blocked) => Err(errors::blocked(guard.py(), blocked)),
     }
+}
+
+/// Gives a resource the rule that a guard's options make.
+#[cold]
+pub(crate) fn set_own_rule(
+    registry: &tripcoil::Registry,
+    resource: &Resource,
+    rule: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let set = registry.set_own_rules(resource.name(), [rule.cast::<Rule>()?.get().0.clone()]);
+    set.map(drop).map_err(|faults| errors::invalid_rules(rule.py(), Vec::from(faults)))
 }
 
 /// The resource of a name, which may be anything.

@@ -29,10 +29,12 @@ use pyo3::types::PyDict;
 #[pymodule(gil_used = false)]
 mod _native {
     use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
 
     use crate::convert::INDEX;
     use crate::function::METHOD;
     use crate::guard::{ANSWERED, COROUTINE, FINISH};
+    use crate::rule::OPTIONS;
     use crate::trace::TAKE;
     use crate::{enums, modules};
 
@@ -74,6 +76,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("VERSION", tripcoil::VERSION)?;
+        module.add("RULE_OPTIONS", PyTuple::new(module.py(), OPTIONS)?)?;
         module.add("modules", modules(module.py()))
     }
 }

@@ -8,7 +8,7 @@ use tripcoil::{Document, Faults, Release, Scope};
 use crate::change::Change;
 use crate::clock::VirtualClock;
 use crate::fault::Report;
-use crate::guard::named;
+use crate::guard::{named, set_own_rule};
 use crate::python;
 use crate::resource::Resource;
 use crate::rule::Rule;
@@ -54,7 +54,7 @@ impl Registry {
         self.0.resources().into_iter().map(Resource).collect()
     }
 
-    /// All rules that are loaded: exact ones, then regex ones, then default ones.
+    /// All rules: exact ones, regex ones, those of breakers' options where none of these guards the resource, default ones.
     #[getter]
     fn rules(&self) -> Vec<Rule> {
         self.0.rules().iter().map(|rule| Rule::clone_of(rule)).collect()
@@ -90,6 +90,11 @@ impl Registry {
             |document| self.0.load_resource_json(&text, document),
             |rules| self.0.load_resource_rules(&text, rules),
         )
+    }
+
+    fn _set_own_rule(&self, rule: &Bound<'_, PyAny>) -> PyResult<()> {
+        let resource = named(&self.0, &python::attribute(rule, "resource")?)?;
+        set_own_rule(&self.0, &resource, rule)
     }
 
     fn _load_legacy(&self, py: Python<'_>, release: &Bound<'_, PyAny>, source: Source) -> PyResult<Report> {

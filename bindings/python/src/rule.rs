@@ -22,7 +22,8 @@ use crate::{convert, enums, errors};
 #[derive(PartialEq)]
 pub(crate) struct Rule(pub(crate) tripcoil::Rule);
 
-const OPTIONS: [&str; 14] = [
+/// What the package's options are read by, too.
+pub(crate) const OPTIONS: [&str; 14] = [
     "strategy",
     "threshold",
     "retry_timeout",
