@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import contextvars
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from conftest import Boom, counts, make, trip
+from conftest import R0, Boom, counts, make, state, trip
 
 import tripcoil
-from tripcoil import CircuitOpenError, Guard, Outcome, Registry, Resource
+from tripcoil import CircuitOpenError, Guard, Outcome, Registry, Resource, State, VirtualClock, _guard
 
 
 class TestEntry:
@@ -98,3 +101,108 @@ class TestEntry:
         with pytest.raises(CircuitOpenError), guard:
             pytest.fail("the block was run")
         assert counts(stock) == {"bad": 4, "blocked": 1}
+
+
+class TestBlocksByTurns:
+    """Generators and coroutines that are in blocks of one guard in one context end their own entries."""
+
+    def block(self, guard: Guard) -> Iterator[None]:
+        with guard:
+            yield
+
+    def stack(self, guard: Guard) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(guard)
+            yield
+
+    async def async_block(self, guard: Guard) -> AsyncIterator[None]:
+        async with guard:
+            yield
+
+    async def async_stack(self, guard: Guard) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(guard)
+            yield
+
+    def items(self, kind: str, guard: Guard) -> Iterator[None]:
+        if not kind.startswith("async"):
+            yield from getattr(self, kind)(guard)
+            return
+        items = getattr(self, kind)(guard)
+        while True:
+            try:
+                items.__anext__().send(None)
+            except StopIteration:
+                yield
+            except StopAsyncIteration:
+                return
+
+    @pytest.mark.parametrize("kind", ["block", "stack", "async_block", "async_stack"])
+    @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0), (0, 2, 1)])
+    def test_each_ends_its_own(
+        self, registry: Registry, clock: VirtualClock, kind: str, order: tuple[int, ...]
+    ) -> None:
+        options = {**R0, "strategy": "slow_ratio", "stat_interval": 100, "max_allowed_rt": 1, "min_request_amount": 9}
+        guard = registry.breaker("slow", **options)
+        blocks = [self.items(kind, guard) for _ in range(3)]
+        next(blocks[0])
+        clock.advance(5)
+        for block in blocks[1:]:
+            next(block)
+        for number in order:
+            slow = guard.resource.breakers[0].snapshot().bad
+            assert next(blocks[number], "end") == "end"
+            now = guard.resource.breakers[0].snapshot().bad
+            assert (now == slow + 1) is (number == 0), "only the first was slow"
+        with guard:
+            assert counts(guard.resource) == {"good": 2, "bad": 1}
+
+    def test_an_old_call_does_not_close_a_probe(
+        self, guard: Guard, stock: Resource, clock: VirtualClock
+    ) -> None:
+        old = self.block(guard)
+        next(old)
+        trip(guard)
+        clock.advance(2)
+        probe = self.block(guard)
+        next(probe)
+        assert list(old) == []
+        assert state(stock) is State.HALF_OPEN
+        assert list(probe) == []
+        assert state(stock) is State.CLOSED
+
+    def test_a_block_may_end_in_another_context(self, guard: Guard, stock: Resource) -> None:
+        with guard:
+            block = self.block(guard)
+            contextvars.copy_context().run(next, block)
+            del block
+            assert counts(stock) == {"cancelled": 1}
+            block = self.block(guard)
+            next(block)
+            contextvars.copy_context().run(block.close)
+        assert counts(stock) == {"good": 1, "cancelled": 2}
+        assert guard._blocks == {}
+
+    def test_blocks_opened_by_other_code_are_each_tasks_own(self, guard: Guard, stock: Resource) -> None:
+        class Around:
+            def __enter__(self) -> None:
+                guard.__enter__()
+
+            def __exit__(self, *error: Any) -> None:
+                guard.__exit__(*error)
+
+        def block(error: type[Exception] | None) -> Iterator[None]:
+            with contextlib.suppress(Boom), Around():
+                yield
+                if error:
+                    raise error
+
+        blocks = [block(None), block(Boom)]
+        contexts = [contextvars.copy_context() for _ in blocks]
+        for context, begun in zip(contexts, blocks, strict=True):
+            context.run(next, begun)
+        contexts[0].run(next, blocks[0], None)
+        assert counts(stock) == {"good": 1}
+        contexts[1].run(next, blocks[1], None)
+        assert counts(stock) == {"good": 1, "bad": 1}
+        assert all(context[_guard._opened] is None for context in contexts)

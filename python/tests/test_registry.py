@@ -113,7 +113,9 @@ def test_modes(guard: Guard, stock: Resource) -> None:
         stock.set_mode("on")
 
 
-def test_a_removed_breaker_says_so(registry: Registry, guard: Guard, stock: Resource) -> None:
+def test_a_removed_breaker_says_so(registry: Registry) -> None:
+    registry.load_rules(Rule("stock", **R0))
+    stock = registry.resource("stock")
     (breaker,) = stock.breakers
     registry.load_rules([])
     assert breaker.is_removed

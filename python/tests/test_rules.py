@@ -310,7 +310,9 @@ def test_default_resource_and_regex_rules(registry: Registry) -> None:
         registry.load_resource_rules("stock", {**SENTINEL, "resource": "price"})
 
 
-def test_reloading_keeps_unchanged_breakers(registry: Registry, guard: Guard) -> None:
+def test_reloading_keeps_unchanged_breakers(registry: Registry) -> None:
+    registry.load_rules(Rule("stock", **R0))
+    guard = registry.breaker("stock")
     trip(guard)
     registry.load_rules(registry.rules)
     assert state(guard.resource) is State.OPEN

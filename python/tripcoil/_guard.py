@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import _native, _shells
@@ -26,9 +27,13 @@ Guardable = (
 )
 F = TypeVar("F", bound=Guardable)
 
-# The blocks that are open in this thread or task, as a chain: guard, entry, the blocks around it.
-_Blocks = tuple["Guard", "Entry", Any]
-_blocks: ContextVar[_Blocks | None] = ContextVar("tripcoil_blocks", default=None)
+_frame = sys._getframe
+
+# Blocks that code has opened by calling `__enter__` itself, in this thread or task: guard, entry, the object
+# that did it (an `ExitStack`, for example), and those around it.
+_Block = tuple["Entry", Any]
+_Opened = tuple["Guard", "Entry", "int | None", Any]
+_opened: ContextVar[_Opened | None] = ContextVar("tripcoil_opened", default=None)
 
 
 class Guard(_native.Guard):
@@ -44,6 +49,10 @@ class Guard(_native.Guard):
 
     registry: Registry
     name: str | None
+    # The blocks of `with` statements by their frames, which are there while the blocks are open: the entry of
+    # a frame's innermost block, and those around it. So generators may be in blocks of one guard by turns,
+    # and may end them in another context.
+    _blocks: dict[int, _Block]
 
     @property
     def resource(self) -> Resource:
@@ -83,9 +92,15 @@ class Guard(_native.Guard):
         shell.breaker = self  # type: ignore[attr-defined]
         return shell
 
+    # What `__enter__` and `__exit__` do is spelt out in them, and once more for `async with`: a call costs.
+
     def __enter__(self) -> Entry:
+        frame = _frame(1)
+        if "__enter__" in frame.f_code.co_names:
+            return self._open(frame)
         entry = self._begin()
-        _blocks.set((self, entry, _blocks.get()))
+        blocks, key = self._blocks, id(frame)
+        blocks[key] = entry, blocks.get(key)
         return entry
 
     def __exit__(
@@ -94,16 +109,20 @@ class Guard(_native.Guard):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        block = _blocks.get()
-        if block is not None and block[0] is self:
-            entry = block[1]
-            _blocks.set(block[2])
-        else:
-            entry = self._leave()
+        frame = _frame(1)
+        entry, around = self._blocks.pop(id(frame), None) or self._opened(frame)
+        if around is not None:
+            self._blocks[id(frame)] = around
         entry.__exit__(kind, error, traceback)
 
     async def __aenter__(self) -> Entry:
-        return self.__enter__()
+        frame = _frame(1)
+        if "__aenter__" in frame.f_code.co_names:
+            return self._open(frame)
+        entry = self._begin()
+        blocks, key = self._blocks, id(frame)
+        blocks[key] = entry, blocks.get(key)
+        return entry
 
     async def __aexit__(
         self,
@@ -111,27 +130,56 @@ class Guard(_native.Guard):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.__exit__(kind, error, traceback)
+        frame = _frame(1)
+        entry, around = self._blocks.pop(id(frame), None) or self._opened(frame)
+        if around is not None:
+            self._blocks[id(frame)] = around
+        entry.__exit__(kind, error, traceback)
 
-    def _leave(self) -> Entry:
-        """The entry of this guard's innermost open block, which has others within it, and is open no more."""
-        inner: list[_Blocks] = []
-        block = _blocks.get()
-        while block is not None and block[0] is not self:
-            inner.append(block)
-            block = block[2]
-        if block is None:
+    def _open(self, frame: FrameType) -> Entry:
+        """Enter for code that calls `__enter__` itself."""
+        entry = self._begin()
+        _opened.set((self, entry, _opener(frame), _still_open(_opened.get())))
+        return entry
+
+    def _opened(self, frame: FrameType) -> tuple[Entry, None]:
+        """The entry that such code ends."""
+        opened = list(_each(_opened.get()))
+        own = [block for block in opened if block[0] is self]
+        if not own:
             raise RuntimeError(
                 "the block ends in another context than it began in; use `with guard.enter():`"
             )
-        chain = block[2]
-        for guard, entry, _ in reversed(inner):
-            chain = (guard, entry, chain)
-        _blocks.set(chain)
-        return block[1]
+        opener = _opener(frame)
+        ending = next((block for block in own if block[2] == opener), own[0])
+        around = ending[3]
+        for guard, entry, by, _ in reversed(opened[: opened.index(ending)]):
+            around = (guard, entry, by, around)
+        _opened.set(around)
+        return ending[1], None
 
     def __repr__(self) -> str:
         return f"<Guard of {'a resource per call' if self.name is None else repr(self.name)}>"
+
+
+def _still_open(opened: _Opened | None) -> _Opened | None:
+    """The blocks without those at the top that have ended in another context."""
+    while opened is not None and opened[1].has_ended:
+        opened = opened[3]
+    return opened
+
+
+def _each(opened: _Opened | None) -> Iterator[_Opened]:
+    """The blocks of a chain, the innermost first."""
+    while opened is not None:
+        yield opened
+        opened = opened[3]
+
+
+def _opener(frame: FrameType) -> int | None:
+    """The object whose method opens or ends a block."""
+    opener = frame.f_locals.get("self")
+    return None if opener is None else id(opener)
 
 
 def _with_face(guarded: _native.Function, function: Callable[..., Any]) -> Callable[..., Any]:

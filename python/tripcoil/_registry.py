@@ -107,6 +107,7 @@ class Registry(_native.Registry):
         )
         guard.registry = self
         guard.name = name
+        guard._blocks = {}
         if options and name is not None:
             self._set_own_rule(Rule(name, **options))
         return guard
