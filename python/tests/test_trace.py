@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from typing import Any
 
 import pytest
 from conftest import Boom, boom, counts, make, state
@@ -60,6 +61,88 @@ class TestTrace:
             tripcoil.trace(Boom())
         guard.call(lambda: None)
         assert counts(stock) == {"good": 1}
+
+    def test_a_consumers_marks_are_not_the_generators(
+        self, guard: Guard, stock: Resource, registry: Registry
+    ) -> None:
+        outer, outer_resource = make(registry)
+
+        @guard
+        def items() -> Iterator[int]:
+            yield 1
+            yield 2
+
+        @guard
+        async def later() -> AsyncIterator[int]:
+            yield 1
+            yield 2
+
+        third = registry.breaker("third")
+
+        @guard
+        def marking() -> Iterator[int]:
+            yield 1
+            third.call(int)
+            tripcoil.trace(Boom())
+            yield 2
+
+        def consume(marking: Iterator[int]) -> None:
+            for _ in marking:
+                tripcoil.trace(Boom())
+
+        async def consume_later() -> None:
+            async for _ in later():
+                tripcoil.trace(Boom())
+
+        consume(items())
+        outer.call(consume, items())
+        asyncio.run(outer(consume_later)())
+        assert (counts(stock), counts(outer_resource)) == ({"good": 3}, {"bad": 2})
+
+        suspended = marking()
+        outer.call(next, suspended)
+        outer.call(next, suspended)
+        assert counts(outer_resource) == {"good": 2, "bad": 2}, "the mark is the generator's"
+        assert list(suspended) == []
+        assert counts(stock) == {"good": 3, "bad": 1}
+
+    def test_a_plain_function_may_mark_before_it_returns_a_coroutine(
+        self, guard: Guard, stock: Resource
+    ) -> None:
+        async def later() -> None:
+            pass
+
+        @guard
+        def call() -> Coroutine[Any, Any, None]:
+            tripcoil.trace(Boom())
+            return later()
+
+        async def main() -> None:
+            await call()
+
+        asyncio.run(main())
+        asyncio.run(guard(main)())
+        assert counts(stock) == {"bad": 2, "good": 1}
+
+    def test_many_inner_marks_do_not_push_an_outer_one_out(
+        self, guard: Guard, stock: Resource, registry: Registry
+    ) -> None:
+        outer, outer_resource = make(registry)
+
+        def inner() -> None:
+            for _ in range(1000):
+                tripcoil.trace(Boom())
+
+        def both() -> None:
+            tripcoil.trace(Boom())
+            guard.call(inner)
+
+        outer.call(both)
+        assert (counts(outer_resource), counts(stock)) == ({"bad": 1}, {"bad": 1})
+
+    def test_what_is_no_exception_is_refused(self) -> None:
+        with pytest.raises(TypeError, match="error must be an exception, not 'x'"):
+            tripcoil.trace("x")  # type: ignore[arg-type]
 
     def test_a_failed_call_takes_its_marks_with_it(
         self, registry: Registry, guard: Guard, stock: Resource

@@ -15,7 +15,10 @@ def guard(registry: Registry | None, name: Callable[..., str], options: dict[str
     """The guard of an adapter's requests; by default in the default registry."""
     from . import default_registry
 
-    return (default_registry if registry is None else registry).breaker(resource=name, **options)
+    made = (default_registry if registry is None else registry).breaker(resource=name, **options)
+    # A request lasts while its body is read, by code which is of another call.
+    made._ignore_marks()
+    return made
 
 
 def host_and_port(host: str | None, port: int | None) -> str:

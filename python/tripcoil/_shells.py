@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ._errors import CircuitOpenError
@@ -113,6 +113,17 @@ async def settled(answer: Any) -> Any:
 def answered(function: AnyFunction, answer: Any) -> Any:
     """An answer in the form in which the function gives its result: to be awaited, or not."""
     return settled(answer) if is_kind(inspect.iscoroutinefunction, function) else answer
+
+
+def running(frame: FrameType | None) -> FrameType | None:
+    """The innermost of this module's guarded coroutines and generators that is running in a stack."""
+    while frame is not None:
+        if frame.f_code.co_name in ("shell", "finish"):
+            names = frame.f_globals
+            if names is globals() or "_tripcoil_function" in names:
+                break
+        frame = frame.f_back
+    return frame
 
 
 def is_kind(kind: Callable[[Any], bool], function: AnyFunction) -> bool:

@@ -1,5 +1,7 @@
 //! An admitted call.
 
+use std::sync::atomic::AtomicBool;
+
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tripcoil::{Outcome, OwnedEntry};
@@ -8,7 +10,8 @@ use crate::guard::Guard;
 use crate::judge::{self, Judge};
 use crate::{convert, enums, trace};
 
-static PLAIN: Judge = Judge { ignore: None, record: None, is_failure: None };
+static PLAIN: Judge =
+    Judge { ignore: None, record: None, is_failure: None, unmarked: AtomicBool::new(false) };
 
 /// An admitted call, from `enter()` to its end. It ends once; dropped unfinished, it counts as cancelled.
 ///
@@ -29,6 +32,11 @@ impl Entry {
         Self { entry, guard, since: trace::marks() }
     }
 
+    /// The entry of a call that had begun when there were `since` marks.
+    pub(crate) fn begun(entry: OwnedEntry, guard: &Bound<'_, Guard>, since: u64) -> Self {
+        Self { entry, guard: Some(guard.clone().unbind()), since }
+    }
+
     fn judge(&self) -> &Judge {
         self.guard.as_ref().map_or(&PLAIN, |guard| &guard.get().judge)
     }
@@ -38,7 +46,7 @@ impl Entry {
     }
 
     fn end_raised(&self, py: Python<'_>, error: &PyErr) -> PyResult<Outcome> {
-        trace::forget(py, self.since);
+        self.judge().forget_marks(py, self.since);
         let (outcome, raised) = self.judge().error(error, py);
         self.end(outcome);
         raised.map_or(Ok(outcome), Err)
@@ -63,7 +71,7 @@ impl Entry {
         match error {
             Some(error) if error.is_instance_of::<PyString>() => outcome = enums::argument(error, "error")?,
             Some(error) if error.is_instance_of::<pyo3::exceptions::PyBaseException>() => {
-                trace::forget(py, self.since);
+                self.judge().forget_marks(py, self.since);
                 (outcome, raised) = self.judge().error(&PyErr::from_value(error.clone()), py);
             }
             Some(error) => {
@@ -73,7 +81,7 @@ impl Entry {
                 )));
             }
             None => {
-                if let Some(error) = trace::take(py, self.since)? {
+                if let Some(error) = self.judge().take_mark(py, self.since)? {
                     (outcome, raised) = self.judge().error(&error, py);
                 }
             }

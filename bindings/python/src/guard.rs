@@ -1,6 +1,7 @@
 //! Guarded calls of one resource, with what is to become of them.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
@@ -68,7 +69,12 @@ impl Guard {
             Target::Fixed(named(registry, name)?)
         };
         let errors = |(types, predicates)| Errors::new(types, predicates);
-        let judge = Judge { ignore: ignore.map(errors), record: record.map(errors), is_failure };
+        let judge = Judge {
+            ignore: ignore.map(errors),
+            record: record.map(errors),
+            is_failure,
+            unmarked: AtomicBool::new(false),
+        };
         Ok(Self { target, judge, on_blocked, fallback, last_pass: LastPass::default() })
     }
 
@@ -119,6 +125,11 @@ impl Guard {
                 python::call(ANSWERED.get(py)?, &PyTuple::new(py, [function, &answer])?, None)
             }
         }
+    }
+
+    /// Let `trace` mean other calls: these are of no function that could call it.
+    fn _ignore_marks(&self) {
+        self.judge.unmarked.store(true, Ordering::Relaxed);
     }
 
     /// What gives the answer to a call that is blocked, from its error; None raises it.
@@ -176,7 +187,7 @@ impl Guard {
         let since = trace::marks();
         match python::call(function, arguments.0, arguments.1) {
             Ok(result) if is_coroutine(&result) => {
-                let entry = Bound::new(py, Entry::new(entry, Some(slf.clone().unbind())))?;
+                let entry = Bound::new(py, Entry::begun(entry, slf, since))?;
                 let args = PyTuple::new(py, [slf.as_any(), entry.as_any(), &result])?;
                 python::call(FINISH.get(py)?, &args, None)
             }
@@ -191,7 +202,7 @@ impl Guard {
                 }
             },
             Err(error) => {
-                trace::forget(py, since);
+                me.judge.forget_marks(py, since);
                 let (outcome, raised) = me.judge.error(&error, py);
                 let _ = entry.end(outcome);
                 raised.map_or_else(|| me.answer_failed(py, error, outcome), Err)

@@ -1,5 +1,7 @@
 //! Which outcome an error or a result is: the user's say, and what the language means by its own.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
@@ -23,6 +25,8 @@ pub(crate) struct Judge {
     pub(crate) ignore: Option<Errors>,
     pub(crate) record: Option<Errors>,
     pub(crate) is_failure: Option<Py<PyAny>>,
+    /// Whether the calls are of no function of the user's, which could mark them with `trace`.
+    pub(crate) unmarked: AtomicBool,
 }
 
 impl Errors {
@@ -81,7 +85,7 @@ impl Judge {
     #[inline]
     pub(crate) fn result(&self, value: &Bound<'_, PyAny>, since: u64) -> PyResult<Outcome> {
         let py = value.py();
-        if let Some(error) = trace::take(py, since)? {
+        if let Some(error) = self.take_mark(py, since)? {
             return self.of_error(&error, py);
         }
         match &self.is_failure {
@@ -90,6 +94,23 @@ impl Judge {
                 let is_bad = python::is_true(&python::call1(is_failure.bind(py), value)?)?;
                 Ok(if is_bad { Outcome::Bad } else { Outcome::Good })
             }
+        }
+    }
+
+    /// The error of a call that has been marked as failed.
+    #[inline]
+    pub(crate) fn take_mark(&self, py: Python<'_>, since: u64) -> PyResult<Option<PyErr>> {
+        if trace::marks() == since || self.unmarked.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        trace::take(py, since)
+    }
+
+    /// Forgets the marks of a call that raised, which go with it.
+    #[inline]
+    pub(crate) fn forget_marks(&self, py: Python<'_>, since: u64) {
+        if let Some(error) = self.take_mark(py, since).unwrap_or_else(Some) {
+            python::let_go(error, py);
         }
     }
 

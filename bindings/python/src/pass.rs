@@ -42,8 +42,9 @@ impl Pass {
     fn raised(&self, error: Bound<'_, PyAny>) -> PyResult<bool> {
         let py = error.py();
         let error = PyErr::from_value(error);
-        trace::forget(py, self.since);
-        let (outcome, raised) = self.guard.bind(py).get().judge.error(&error, py);
+        let judge = &self.guard.bind(py).get().judge;
+        judge.forget_marks(py, self.since);
+        let (outcome, raised) = judge.error(&error, py);
         self.end(outcome);
         raised.map_or_else(|| Ok(judge::is_failure(&error, outcome, py)), Err)
     }

@@ -30,21 +30,8 @@ pub(crate) fn next_mark() -> u64 {
 }
 
 /// The first error of the context that was marked after `since`, and not taken by an inner call.
-#[inline]
-pub(crate) fn take(py: Python<'_>, since: u64) -> PyResult<Option<PyErr>> {
-    if marks() == since { Ok(None) } else { take_marked(py, since) }
-}
-
-/// Forgets the marks of a call that raised, which go with it.
-#[inline]
-pub(crate) fn forget(py: Python<'_>, since: u64) {
-    if let Some(error) = take(py, since).unwrap_or_else(Some) {
-        python::let_go(error, py);
-    }
-}
-
 #[cold]
-fn take_marked(py: Python<'_>, since: u64) -> PyResult<Option<PyErr>> {
+pub(crate) fn take(py: Python<'_>, since: u64) -> PyResult<Option<PyErr>> {
     let error = python::call1(TAKE.get(py)?, &PyInt::new(py, since))?;
     Ok((!error.is_none()).then(|| PyErr::from_value(error)))
 }
