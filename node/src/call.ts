@@ -4,6 +4,7 @@ import { BAD, CANCELLED, CHANGED, GOOD, type Outcome } from './gate'
 import type { Policy } from './policy'
 import type { Ending } from './stream'
 import { storage, type Traced } from './trace'
+import { report } from './transitions'
 
 type Fn = (...args: any[]) => unknown
 
@@ -177,9 +178,9 @@ class Call {
     if (!('error' in ending)) return void this.#end(ending.outcome)
     try {
       this.#end(this.#policy.ofError(ending.error))
-    } catch {
+    } catch (failure) {
       // Whoever reads the stream has its error, and nobody waits for this one.
-      this.#end(BAD)
+      if (this.#end(BAD)) report('classifier', failure)
     }
   }
 

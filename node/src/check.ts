@@ -13,7 +13,8 @@ export function shown(value: unknown): string {
       return 'a symbol'
     case 'object':
       if (value === null) return 'null'
-      return Array.isArray(value) ? 'an array' : 'an object'
+      if (Array.isArray(value)) return 'an array'
+      return isThenable(value) ? 'a promise' : 'an object'
     default:
       return Object.is(value, -0) ? '0' : String(value)
   }
@@ -32,6 +33,38 @@ export function checkOptions(what: string, options: unknown, known: ReadonlySet<
   }
 }
 
+/**
+ * What a predicate has said. A promise says nothing yet, and would count as true: it is refused, and what it may
+ * reject with is nobody's.
+ */
+export function verdict(name: string, said: unknown): boolean {
+  if (typeof said === 'boolean') return said
+  refusePromise(name, said, 'a function that gives true or false, and no promise')
+  return Boolean(said)
+}
+
+/** Refuses a promise where a function must answer at once. */
+export function refusePromise(name: string, said: unknown, allowed: string): void {
+  if (!isThenable(said)) return
+  contain(said)
+  throw invalid(name, said, allowed)
+}
+
+/** Whether it would be awaited. What cannot even be looked at is none. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (typeof value !== 'object' && typeof value !== 'function') return false
+  try {
+    return typeof (value as PromiseLike<unknown> | null)?.then === 'function'
+  } catch {
+    return false
+  }
+}
+
+/** Whatever comes of a promise, nobody waits for it. */
+function contain(promise: PromiseLike<unknown>): void {
+  new Promise((resolve) => resolve(promise)).catch(() => {})
+}
+
 function unknownOption(name: string, known: ReadonlySet<string>): TypeError {
   const message = `${shown(name)} is not an option; there are ${[...known].join(', ')}`
   return Object.assign(new TypeError(message), { code: 'ERR_INVALID_ARG_VALUE' })
@@ -40,6 +73,14 @@ function unknownOption(name: string, known: ReadonlySet<string>): TypeError {
 export function checkFunction(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw invalid(name, value, 'a function')
 }
+
+/** Checks a function that must answer at once. */
+export function checkSync(name: string, value: unknown): void {
+  checkFunction(name, value)
+  if (ASYNC.includes(Object.prototype.toString.call(value))) throw invalid(name, value, 'a function that is not async')
+}
+
+const ASYNC: readonly string[] = ['[object AsyncFunction]', '[object AsyncGeneratorFunction]']
 
 export function checkBoolean(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'boolean') throw invalid(name, value, 'true or false')
@@ -70,6 +111,7 @@ const LONGEST = 2 ** 31 - 1
 /** Checks that a string is UTF-16 that UTF-8 can say, and gives it. */
 export function checkName(name: string, value: unknown): string {
   if (typeof value === 'string' && value.isWellFormed() && isName(value)) return value
+  if (isThenable(value)) contain(value)
   throw invalid(name, value, 'a string of 1 to 1024 bytes of UTF-8, not blank, without NUL characters')
 }
 

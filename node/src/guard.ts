@@ -1,7 +1,7 @@
 /** `breaker(fn, options)`: a function that guards another one. */
 import { doors } from './addon'
 import { call } from './call'
-import { checkName, checkOptions, invalid } from './check'
+import { checkName, checkOptions, checkSync, invalid } from './check'
 import { CANCELLED, CHANGED, type Gate, type Outcome } from './gate'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
 import { Registry } from './registry'
@@ -86,6 +86,7 @@ export function prepareGuard(fn: AnyFunction, options: BreakerOptions): Prepared
     if (rule !== undefined) throw invalid('strategy', rule.strategy, 'left out where the resource depends on the call')
   }
   const nameOf = typeof name === 'function' ? name : undefined
+  checkSync('resource', nameOf)
   const resource = nameOf ? undefined : named(registry, name, fn, options)
   const policy = new Policy(options, BREAKER_OPTIONS, resource ?? { registry, nameOf: nameOf! })
   policy.signalAt = options.signal

@@ -1,5 +1,5 @@
 /** What the HTTP clients' adapters have in common: one breaker a host. */
-import { checkFunction, checkOptions, invalid } from './check'
+import { checkName, checkOptions, checkSync, invalid, verdict } from './check'
 import { isBlocked } from './errors'
 import { BAD, CANCELLED, GOOD, IGNORED, type Outcome } from './gate'
 import { Registry } from './registry'
@@ -34,7 +34,7 @@ export class HttpPolicy {
 
   constructor(options: HttpOptions, more: readonly string[] = []) {
     checkOptions('options', options, new Set([...HTTP_OPTIONS, ...more]))
-    for (const name of ['resource', 'isFailureStatus', 'isFailure', 'ignore'] as const) checkFunction(name, options[name])
+    for (const name of ['resource', 'isFailureStatus', 'isFailure', 'ignore'] as const) checkSync(name, options[name])
     this.registry = registryOf(options)
     this.#resource = options.resource ?? ((url) => url.host)
     this.#isFailureStatus = options.isFailureStatus ?? ((status) => status >= 500)
@@ -44,29 +44,29 @@ export class HttpPolicy {
 
   /** The resource of a request. */
   resourceOf(url: string | URL): string {
-    return this.#resource(typeof url === 'string' ? new URL(url) : url)
+    return checkName('resource', this.#resource(typeof url === 'string' ? new URL(url) : url))
   }
 
   isFailureStatus(status: number): boolean {
-    return this.#isFailureStatus(status)
+    return verdict('isFailureStatus', this.#isFailureStatus(status))
   }
 
   /** Whether an error is its caller's, and says nothing of the host. */
   isIgnored(error: unknown): boolean {
-    return isAborted(error) || (this.#ignore?.(error) ?? false)
+    return isAborted(error) || this.#isToIgnore(error)
   }
 
   isBadError(error: unknown): boolean {
-    return this.#isFailure === undefined || this.#isFailure(error)
+    return this.#isFailure === undefined || verdict('isFailure', this.#isFailure(error))
   }
 
-  ofStatus(status: number): Outcome {
-    return this.isFailureStatus(status) ? BAD : GOOD
+  #isToIgnore(error: unknown): boolean {
+    return this.#ignore !== undefined && verdict('ignore', this.#ignore(error))
   }
 
   ofError(error: unknown): Outcome {
     if (isAborted(error)) return CANCELLED
-    if (isBlocked(error) || this.#ignore?.(error)) return IGNORED
+    if (isBlocked(error) || this.#isToIgnore(error)) return IGNORED
     return this.isBadError(error) ? BAD : GOOD
   }
 }

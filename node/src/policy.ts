@@ -1,6 +1,6 @@
 /** What a guarded call is made with. */
 import { doors } from './addon'
-import { checkBoolean, checkFunction, checkMillis, checkName, checkOptions, checkSignal, invalid } from './check'
+import { checkBoolean, checkFunction, checkMillis, checkName, checkOptions, checkSignal, checkSync, invalid, verdict } from './check'
 import { type CircuitOpenError, isBlocked } from './errors'
 import { BAD, type Gate, GOOD, IGNORED, type Outcome } from './gate'
 import type { Registry } from './registry'
@@ -89,6 +89,7 @@ export class Policy {
 
   constructor(options: Options, known: ReadonlySet<string>, target: Resource | Named) {
     checkOptions('options', options, known)
+    for (const name of PREDICATES) checkSync(name, options[name])
     for (const name of FUNCTIONS) checkFunction(name, options[name])
     for (const name of BOOLEANS) checkBoolean(name, options[name])
     checkMillis('timeout', options.timeout, 1)
@@ -131,14 +132,14 @@ export class Policy {
   /** The outcome of a call that failed. What a classifier throws is the caller's to catch. */
   ofError(error: unknown): Outcome {
     if (!this.#judgeBlocked && isBlocked(error)) return IGNORED
-    if (this.#ignore?.(error)) return IGNORED
-    return this.#isFailure === undefined || this.#isFailure(error) ? BAD : GOOD
+    if (this.#ignore !== undefined && verdict('ignore', this.#ignore(error))) return IGNORED
+    return this.#isFailure === undefined || verdict('isFailure', this.#isFailure(error)) ? BAD : GOOD
   }
 
   /** The outcome of a call that came to a result. */
   ofResult(value: any): Outcome {
-    if (this.#ignoreResult?.(value)) return IGNORED
-    return this.#isFailureResult?.(value) ? BAD : GOOD
+    if (this.#ignoreResult !== undefined && verdict('ignoreResult', this.#ignoreResult(value))) return IGNORED
+    return this.#isFailureResult !== undefined && verdict('isFailureResult', this.#isFailureResult(value)) ? BAD : GOOD
   }
 
   /** The caller's signal, where the arguments carry one. */
@@ -164,5 +165,6 @@ export function checkPosition(name: string, value: unknown): void {
   if (!isPosition) throw invalid(name, value, 'the position of an argument, from 0 to 255')
 }
 
-const FUNCTIONS = ['isFailure', 'isFailureResult', 'ignore', 'ignoreResult', 'onBlocked', 'fallback'] as const
+const PREDICATES = ['isFailure', 'isFailureResult', 'ignore', 'ignoreResult'] as const
+const FUNCTIONS = ['onBlocked', 'fallback'] as const
 const BOOLEANS = ['judgeBlocked', 'trace', 'stream'] as const

@@ -76,15 +76,17 @@ export function contained(call: () => unknown): void {
   try {
     const result = call()
     if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') {
-      Promise.resolve(result).then(undefined, report)
+      Promise.resolve(result).then(undefined, (error) => report('listener', error))
     }
   } catch (error) {
-    report(error)
+    report('listener', error)
   }
 }
 
-function report(error: unknown): void {
-  process.emitWarning(`a listener failed: ${shown(error)}`, { type: 'TripcoilWarning', code: 'TRIPCOIL_LISTENER' })
+/** Tells of an error that no caller is there to get. */
+export function report(whose: 'listener' | 'classifier', error: unknown): void {
+  const code = `TRIPCOIL_${whose.toUpperCase()}`
+  process.emitWarning(`a ${whose} failed: ${shown(error)}`, { type: 'TripcoilWarning', code })
 }
 
 /** What is thrown may be anything, and fail in turn when it is looked at. */

@@ -1,10 +1,10 @@
 /** Answers for requests that could not be served because a breaker rejected a call. */
-import { checkFunction, checkOptions } from './check'
+import { checkOptions, checkSync, refusePromise } from './check'
 import { type CircuitOpenError, findBlocked } from './errors'
 
 /** Options of the error handlers. */
 export interface UnavailableOptions {
-  /** The answer's body. Default: `Service Unavailable`, as plain text. */
+  /** The answer's body; where it gives none, or by default: `Service Unavailable`, as plain text. */
   body?: ((error: CircuitOpenError) => unknown) | undefined
 }
 
@@ -19,14 +19,15 @@ export interface Unavailable {
 /** What to answer to a request that failed with an error; nothing where that is not about a breaker. */
 export function answerer(options: UnavailableOptions): (error: unknown) => Unavailable | undefined {
   checkOptions('options', options, OPTIONS)
-  checkFunction('body', options.body)
-  const { body = () => 'Service Unavailable' } = options
+  checkSync('body', options.body)
   return (error) => {
     const blocked = findBlocked(error)
     if (blocked === undefined) return undefined
     const seconds = Math.max(1, Math.ceil(blocked.retryAfter / 1000))
     const retryAfter = Number.isFinite(seconds) ? String(seconds) : undefined
-    return { status: 503, retryAfter, body: body(blocked) }
+    const body = options.body?.(blocked)
+    refusePromise('body', body, 'a function that gives the body, and no promise')
+    return { status: 503, retryAfter, body: body ?? 'Service Unavailable' }
   }
 }
 
