@@ -27,12 +27,15 @@ export function call(policy: Policy, fn: Fn, self: unknown, args: unknown[], eve
   })
 }
 
+/** Outside of all functions, so that it keeps nothing of theirs. */
+const nothing = (): void => {}
+
 /** One call. It ends once: by its function, its time-out, or its caller. */
 class Call {
   readonly #policy: Policy
-  readonly #fn: Fn
-  readonly #self: unknown
-  readonly #args: unknown[]
+  #fn: Fn | undefined
+  #self: unknown
+  #args: unknown[]
   /** The caller's. */
   readonly #signal: AbortSignal | undefined
   readonly #events: Events | undefined
@@ -102,7 +105,7 @@ class Call {
 
   #run(): unknown {
     const args = this.#controller === undefined ? this.#args : this.#withSignal(this.#controller.signal)
-    const run = (): unknown => this.#fn.apply(this.#self, args)
+    const run = (): unknown => this.#fn!.apply(this.#self, args)
     return this.#traced === undefined ? run() : storage.run(this.#traced, run)
   }
 
@@ -151,15 +154,26 @@ class Call {
     const outcome = this.#judged(() => this.#policy.ofResult(value))
     if (outcome === undefined) return
     // What goes on can still be stopped by the caller, even if it is clear already how the call has gone.
-    const streamed = this.#policy.stream ? this.#policy.endOf(value, this.#streamed) : undefined
+    const streamed = this.#policy.stream ? this.#followed(value) : undefined
     if (streamed === undefined) this.#release()
     if (streamed === undefined || outcome !== GOOD) this.#end(outcome)
     else clearTimeout(this.#timer)
     this.#events?.success(value)
     const resolve = this.#resolve
     // They know the promise, and that its stream: a call that waits for its end must not keep what it waits for.
-    this.#resolve = this.#reject = () => {}
+    this.#resolve = this.#reject = nothing
+    this.#fn = this.#self = undefined
+    this.#args = []
     resolve(streamed ?? value)
+  }
+
+  /** What to hand out for a result that goes on; nothing for one that does not, or whose end cannot be seen. */
+  #followed(value: unknown): object | undefined {
+    try {
+      return this.#policy.endOf(value, this.#streamed)
+    } catch {
+      return undefined
+    }
   }
 
   readonly #rejected = (error: unknown): void => {

@@ -2,11 +2,13 @@
 import { doors } from './addon'
 import { call } from './call'
 import { checkName, checkOptions, checkSync, invalid } from './check'
-import { CANCELLED, CHANGED, type Gate, type Outcome } from './gate'
+import { CHANGED, type Gate, GOOD, type Outcome } from './gate'
+import { watchedGenerator } from './generator'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
 import { Registry } from './registry'
 import type { Resource } from './resource'
 import { RULE_FIELDS, type RuleFields } from './rule'
+import type { Ending } from './stream'
 
 // Constants of the module, which the engine knows without looking them up.
 const { enter, exit } = doors
@@ -135,7 +137,7 @@ function guard(policy: Policy, fn: AnyFunction, resource: Resource | undefined):
  */
 function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: Resource): AnyFunction {
   const { hub } = gate
-  const spare: Ending[] = []
+  const spare: Settlers[] = []
   return function (this: unknown, ...args: unknown[]) {
     const token = enter(number)
     if (token < 0) return Promise.reject(gate.blocked(token, name))
@@ -152,23 +154,23 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: R
       if (!isObject(result)) return settled(succeed, policy, gate, token, result)
       result = adopted(result)
     }
-    const ending = spare.length > 0 ? spare.pop()! : endingOf(policy, gate, spare)
+    const ending = spare.length > 0 ? spare.pop()! : settlersOf(policy, gate, spare)
     ending.token = token
     return (result as Promise<unknown>).then(ending.fulfilled, ending.rejected)
   }
 }
 
 /** What ends a call: one at a time, and then another. */
-interface Ending {
+interface Settlers {
   token: number
   readonly fulfilled: (value: unknown) => unknown
   readonly rejected: (error: unknown) => never
 }
 
-function endingOf(policy: Policy, gate: Gate, spare: Ending[]): Ending {
+function settlersOf(policy: Policy, gate: Gate, spare: Settlers[]): Settlers {
   const { hub } = gate
   const { trustsResults } = policy
-  const ending: Ending = {
+  const ending: Settlers = {
     token: 0,
     fulfilled(value) {
       const { token } = ending
@@ -210,24 +212,29 @@ function adopted(thenable: object): Promise<unknown> {
 
 /** Admitted when it is first asked for something; a consumer that leaves it early has given the call up. */
 function guardGenerator(policy: Policy, fn: AnyFunction): AnyFunction {
-  return async function* (this: unknown, ...args: unknown[]) {
-    const resource = policy.resourceOf(this, args)
-    const token = policy.enter(resource)
-    const { gate } = policy
-    if (token < 0) throw gate.blocked(token, resource)
-    if (token & CHANGED) gate.hub.drain()
-    let judge = (): Outcome => CANCELLED
-    try {
-      const value: unknown = yield* fn.apply(this, args)
-      judge = () => policy.ofResult(value)
-      return value
-    } catch (error) {
-      judge = () => policy.ofError(error)
-      throw error
-    } finally {
-      gate.end(token, judge)
+  const { gate } = policy
+  return function (this: unknown, ...args: unknown[]) {
+    let token: number | undefined
+    const admitted = async function* (self: unknown): AsyncGenerator {
+      const resource = policy.resourceOf(self, args)
+      const given = policy.enter(resource)
+      if (given < 0) throw gate.blocked(given, resource)
+      if (given & CHANGED) gate.hub.drain()
+      token = given
+      return yield* fn.apply(self, args)
     }
+    return watchedGenerator(admitted(this), (ending) => {
+      if (token === undefined) return
+      const ended = token
+      token = undefined
+      gate.end(ended, () => outcomeOf(policy, ending))
+    })
   }
+}
+
+function outcomeOf(policy: Policy, ending: Ending): Outcome {
+  if ('error' in ending) return policy.ofError(ending.error)
+  return ending.outcome === GOOD ? policy.ofResult(ending.value) : ending.outcome
 }
 
 function isObject(value: unknown): value is object {

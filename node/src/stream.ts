@@ -1,9 +1,10 @@
 /** Calls that end when what they have come to ends. */
 import { errorMonitor } from 'node:events'
 import { CANCELLED, GOOD } from './gate'
+import { watchedGenerator } from './generator'
 
-/** Read to the end, given up, or failed. */
-export type Ending = { outcome: typeof GOOD | typeof CANCELLED } | { error: unknown }
+/** Read to the end (a generator's with its value), given up, or failed. */
+export type Ending = { outcome: typeof GOOD; value?: unknown } | { outcome: typeof CANCELLED } | { error: unknown }
 
 /** Told of the ending; what comes after the first is not heard. */
 export type Ended = (ending: Ending) => void
@@ -11,24 +12,35 @@ export type Ended = (ending: Ending) => void
 /** What to hand out in the place of a result that goes on: something that tells when it ends. Else nothing. */
 export function endOf(result: unknown, ended: Ended): object | undefined {
   if (typeof result !== 'object' || result === null) return undefined
-  if (result instanceof Response) return endOfResponse(result, ended)
+  if (isResponse(result)) return endOfResponse(result, ended)
   if (result instanceof ReadableStream) return endOfWebStream(result, ended)
   if (isNodeStream(result)) return endOfNodeStream(result, ended)
-  if (isAsyncGenerator(result)) return endOfGenerator(result, ended)
+  if (isAsyncGenerator(result)) return watchedGenerator(result, ended)
   return undefined
+}
+
+/** `fetch`'s own, or that of a package that has its own `fetch`. */
+function isResponse(value: object): value is Response {
+  return value instanceof Response || Object.prototype.toString.call(value) === '[object Response]'
 }
 
 /** A response whose body tells when it ends; none where there is no body to wait for. */
 function endOfResponse(response: Response, ended: Ended): Response | undefined {
-  if (response.body === null || response.bodyUsed) return undefined
-  return withBody(response, endOfWebStream(response.body, ended))
+  const body: unknown = response.bodyUsed ? null : response.body
+  if (body instanceof ReadableStream) {
+    const watched = endOfWebStream(body, ended)
+    return watched && withBody(response, watched)
+  }
+  const isFollowed = typeof body === 'object' && body !== null && isNodeStream(body) && endOfNodeStream(body, ended)
+  return isFollowed ? response : undefined
 }
 
 /** A response with another body, and what its constructor cannot set. */
 function withBody(response: Response, body: ReadableStream): Response {
-  const made = new Response(body, response)
+  const Type = response instanceof Response ? Response : ((response as Response).constructor as typeof Response)
+  const made = new Type(body, response)
   const clone = (): Response => {
-    const copy = Response.prototype.clone.call(made)
+    const copy = Type.prototype.clone.call(made)
     return withBody(response, copy.body!)
   }
   return Object.defineProperties(made, {
@@ -39,79 +51,99 @@ function withBody(response: Response, body: ReadableStream): Response {
   })
 }
 
-/** Streams that nobody reads any more: what they read from is cancelled, and their calls have no outcome. */
-const lost = new FinalizationRegistry(({ reader, ended }: { reader: ReadableStreamDefaultReader; ended: Ended }) => {
-  ended({ outcome: CANCELLED })
-  reader.cancel().catch(() => {})
-})
+/** Streams and generators that nobody has any more, with what is to be done then. */
+const lost = new FinalizationRegistry((leave: () => void) => leave())
 
-function endOfWebStream(stream: ReadableStream, ended: Ended): ReadableStream {
+/** Ends the call of a stream that nobody has any more: as one that was given up. */
+export function leaveIfLost(stream: object, ended: Ended, leave?: () => void): void {
+  lost.register(stream, () => {
+    ended({ outcome: CANCELLED })
+    leave?.()
+  })
+}
+
+/** None for one that has another reader already: it cannot be seen how that ends. */
+function endOfWebStream(stream: ReadableStream, ended: Ended): ReadableStream | undefined {
+  if (stream.locked) return undefined
+  const type = hasBytes(stream) ? 'bytes' : undefined
   const reader = stream.getReader()
-  const watched = new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read()
-          if (!done) return controller.enqueue(value)
-          ended({ outcome: GOOD })
-          controller.close()
-        } catch (error) {
-          ended({ error })
-          controller.error(error)
-        }
-      },
-      cancel(reason) {
-        ended({ outcome: CANCELLED })
-        return reader.cancel(reason)
-      },
+  const source = {
+    type,
+    async pull(controller: ReadableStreamDefaultController & Partial<ReadableByteStreamController>) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        ended({ outcome: GOOD })
+        controller.close()
+        controller.byobRequest?.respond(0)
+      } catch (error) {
+        ended({ error })
+        controller.error(error)
+      }
     },
-    // Nothing is read before it is asked for.
-    { highWaterMark: 0 },
-  )
-  lost.register(watched, { reader, ended })
+    cancel(reason: unknown) {
+      ended({ outcome: CANCELLED })
+      return reader.cancel(reason)
+    },
+  }
+  // Its type tells which kind of controller it is given.
+  const watched = new ReadableStream(source as UnderlyingSource, NOTHING_AHEAD)
+  // What it reads from is told, too.
+  leaveIfLost(watched, ended, () => reader.cancel().catch(() => {}))
   return watched
+}
+
+type UnderlyingSource = ConstructorParameters<typeof ReadableStream>[0] & { type?: undefined }
+
+/** Nothing is read before it is asked for. */
+const NOTHING_AHEAD = { highWaterMark: 0 }
+
+/** Whether a stream's readers may bring their own buffers, as those of fetched bodies do. */
+function hasBytes(stream: ReadableStream): boolean {
+  try {
+    stream.getReader({ mode: 'byob' }).releaseLock()
+    return true
+  } catch {
+    return false
+  }
 }
 
 interface NodeStream {
   on(event: string | symbol, listener: (...args: any[]) => void): unknown
   pipe: unknown
+  readable: unknown
   readableEnded?: boolean
   destroyed?: boolean
+  errored?: unknown
 }
 
+/** One that can be read: those that can only be written to have a `pipe`, too. */
 function isNodeStream(value: object): value is NodeStream {
-  return typeof (value as NodeStream).pipe === 'function' && typeof (value as NodeStream).on === 'function'
+  const { pipe, on } = value as NodeStream
+  return typeof pipe === 'function' && typeof on === 'function' && 'readable' in value
 }
 
 function endOfNodeStream(stream: NodeStream, ended: Ended): object | undefined {
+  if (stream.errored) {
+    ended(endingWith(stream.errored))
+    return stream
+  }
   if (stream.readableEnded || stream.destroyed) return undefined
   // Looks on without being the listener that an error would need.
-  stream.on(errorMonitor, (error: unknown) => ended(isAbort(error) ? { outcome: CANCELLED } : { error }))
+  stream.on(errorMonitor, (error: unknown) => ended(endingWith(error)))
   stream.on('end', () => ended({ outcome: GOOD }))
   stream.on('close', () => ended({ outcome: CANCELLED }))
+  leaveIfLost(stream, ended)
   return stream
 }
 
-/** A reader that leaves a stream early destroys it with this. */
-function isAbort(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === 'ABORT_ERR'
+/** A reader that leaves a stream early destroys it with an error, too. */
+function endingWith(error: unknown): Ending {
+  const isLeft = (error as { code?: unknown } | undefined)?.code === 'ABORT_ERR'
+  return isLeft ? { outcome: CANCELLED } : { error }
 }
 
 function isAsyncGenerator(value: object): value is AsyncGenerator {
-  const { next, return: end, [Symbol.asyncIterator]: iterator } = value as Partial<AsyncGenerator>
-  return typeof next === 'function' && typeof end === 'function' && typeof iterator === 'function'
-}
-
-async function* endOfGenerator(generator: AsyncGenerator, ended: Ended): AsyncGenerator {
-  let ending: Ending = { outcome: CANCELLED }
-  try {
-    const value: unknown = yield* generator
-    ending = { outcome: GOOD }
-    return value
-  } catch (error) {
-    ending = { error }
-    throw error
-  } finally {
-    ended(ending)
-  }
+  const { next, return: end, throw: fail, [Symbol.asyncIterator]: iterator } = value as Partial<AsyncGenerator>
+  return [next, end, fail, iterator].every((method) => typeof method === 'function')
 }

@@ -97,6 +97,35 @@ test('a stream that nobody reads gives its probe\'s place back, and is cancelled
   assert.deepEqual([status, stdout.trim(), stderr], [0, 'halfOpen open 1', ''])
 })
 
+/** Ways to begin a call as a probe, and to lose what it comes to. */
+const lossy = {
+  'a guarded generator': ['async function* () { yield 1; yield 2 }', '{}', 'await call().next()'],
+  'a generator that a call came to': ['async () => (async function* () { yield 1; yield 2 })()', '{ stream: true }', 'await (await call()).next()'],
+  'one that was never begun': ['async () => (async function* () { yield 1 })()', '{ stream: true }', 'await call()'],
+  'a stream of Node': ['async () => new Readable({ read() {} })', '{ stream: true }', 'await call()'],
+}
+
+for (const [kind, [fn, options, lose]] of Object.entries(lossy)) {
+  test(`${kind} that is lost gives its probe's place back`, () => {
+    const { status, stdout, stderr } = collecting(`
+      import { Readable } from 'node:stream'
+      const clock = new VirtualClock()
+      const registry = new Registry({ clock })
+      registry.load({ resource: 'r', ...rule, minRequestAmount: 1, probeTimeout: 0 })
+      const call = breaker(${fn}, { resource: 'r', registry, ...${options} })
+      const r = call.resource
+      r.enter().fail()
+      clock.advance(1000)
+      const lose = async () => { ${lose} }
+      await lose()
+      const before = r.state
+      await collect(() => r.state === 'open')
+      console.log(before, r.state, r.tryEnter() !== undefined)
+    `)
+    assert.deepEqual([status, stdout.trim(), stderr], [0, 'halfOpen open true', ''])
+  })
+}
+
 test('memory stays as it is over a million calls, blocked ones and entries among them', () => {
   const { status, stdout, stderr } = collecting(`
     const call = breaker(async () => {}, rule)

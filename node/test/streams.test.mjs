@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { breaker, CircuitOpenError } from 'tripcoil'
+import { Response as ForeignResponse } from 'undici'
 import { guardedWorld, R0, totals, trip, turn, world } from './support.mjs'
 
 async function* numbers(upTo, error) {
@@ -153,8 +154,139 @@ test('a stream\'s time-out is that of its beginning; its caller may abort it unt
   assert.deepEqual(totals(stock), { passed: 2, bad: 1, cancelled: 1 })
 })
 
-test('a classifier that throws about a stream\'s error makes the call count as bad', async () => {
+test('a classifier that throws about a stream\'s error makes the call count as bad, and becomes a warning', async (t) => {
+  const warnings = t.mock.method(process, 'emitWarning', () => {}).mock
   const { call, stock } = guardedWorld(async () => numbers(1, new Error('no')), { stream: true, isFailure: () => { throw new Error('broken') } })
   await assert.rejects(collect(await call()), /^Error: no$/)
   assert.deepEqual(totals(stock), { passed: 1, bad: 1 })
+  assert.equal(warnings.callCount(), 1)
+})
+
+test('a stream whose end cannot be seen ends the call at once, and is handed out as it is', async () => {
+  const locked = () => {
+    const stream = webStream([1])
+    stream.getReader()
+    return stream
+  }
+  const lockedResponse = () => {
+    const response = new Response('a')
+    response.body.getReader()
+    return response
+  }
+  const readInPart = async () => {
+    const response = new Response('a')
+    const reader = response.body.getReader()
+    await reader.read()
+    reader.releaseLock()
+    return response
+  }
+  const hostile = () => ({ get pipe() { throw new Error('pipe') } })
+  const deaf = () => ({ pipe() {}, readable: true, on() { throw new Error('on') } })
+  for (const make of [locked, lockedResponse, readInPart, hostile, deaf]) {
+    const value = await make()
+    const { call, stock } = guardedWorld(async () => value, { stream: true })
+    assert.equal(await call(), value)
+    assert.deepEqual(totals(stock), { passed: 1, good: 1 }, make.name)
+  }
+})
+
+test('a stream that could not be followed takes no probe\'s place with it', async () => {
+  const { call, stock, clock } = guardedWorld(async () => {
+    const response = new Response('a')
+    response.body.getReader()
+    return response
+  }, { stream: true }, { probeTimeout: 0 })
+  trip(stock)
+  clock.advance(2000)
+  await call()
+  assert.equal(stock.state, 'closed')
+})
+
+test('a generator that is closed before its first item has no outcome, and its probe\'s place is free', async () => {
+  const { call, stock, clock } = guardedWorld(async () => numbers(5), { stream: true }, { probeTimeout: 0 })
+  const left = await call()
+  assert.deepEqual(await left.return('left'), { done: true, value: 'left' })
+  assert.deepEqual(totals(stock), { passed: 1, cancelled: 1 })
+  const thrown = await call()
+  await assert.rejects(thrown.throw(new Error('in')), /^Error: in$/)
+  assert.deepEqual(totals(stock), { passed: 2, bad: 1, cancelled: 1 })
+  stock.reset()
+  trip(stock)
+  clock.advance(2000)
+  for (let i = 0; i < 1000; i++) await (await call()).return()
+  assert.deepEqual(await collect(await call()), [0, 1, 2, 3, 4])
+  assert.equal(stock.state, 'closed')
+})
+
+test('a generator in the place of another is one: steps asked for at once, its kind, what it does when it is left', async () => {
+  const cleaned = []
+  async function* stubborn() {
+    try {
+      yield 1
+      yield 2
+    } finally {
+      yield 'not yet'
+      cleaned.push('clean')
+    }
+  }
+  for (const made of [guardedWorld(stubborn), guardedWorld(async () => stubborn(), { stream: true })]) {
+    const generator = await made.call()
+    assert.equal(Object.prototype.toString.call(generator), '[object AsyncGenerator]')
+    assert.equal(generator[Symbol.asyncIterator](), generator)
+    const steps = await Promise.all([generator.next(), generator.next(), generator.return('left'), generator.next(), generator.next()])
+    assert.deepEqual(steps.map(({ value }) => value), [1, 2, 'not yet', 'left', undefined])
+    assert.deepEqual(totals(made.stock), { passed: 1, good: 1 })
+  }
+  assert.deepEqual(cleaned, ['clean', 'clean'])
+})
+
+test('a guarded generator that is closed before its first item was never a call', async () => {
+  let calls = 0
+  const { call, stock } = guardedWorld(async function* () { calls += 1; yield 1 })
+  assert.deepEqual(await call().return(5), { done: true, value: 5 })
+  await assert.rejects(call().throw(new Error('in')), /^Error: in$/)
+  assert.deepEqual([calls, totals(stock)], [0, {}])
+})
+
+test('a stream of Node that has ended before it is handed out is judged by how', async () => {
+  const failed = new Readable({ read() {} })
+  failed.on('error', () => {})
+  failed.destroy(new Error('no'))
+  const bad = guardedWorld(async () => failed, { stream: true })
+  assert.equal(await bad.call(), failed)
+  assert.deepEqual(totals(bad.stock), { passed: 1, bad: 1 })
+  const ignored = guardedWorld(async () => failed, { stream: true, ignore: () => true })
+  await ignored.call()
+  assert.deepEqual(totals(ignored.stock), { passed: 1, ignored: 1 })
+})
+
+test('a stream that can only be written to ends the call at once', async () => {
+  const { call, stock } = guardedWorld(async () => new Writable({ write() {} }), { stream: true })
+  await call()
+  assert.deepEqual(totals(stock), { passed: 1, good: 1 })
+})
+
+test('a body of bytes is still one: readers bring their own buffers', async () => {
+  const { call, stock } = guardedWorld(async () => new ReadableStream({
+    type: 'bytes',
+    start(controller) {
+      controller.enqueue(new Uint8Array([1, 2, 3]))
+      controller.close()
+    },
+  }), { stream: true })
+  const reader = (await call()).getReader({ mode: 'byob' })
+  const first = await reader.read(new Uint8Array(2))
+  assert.deepEqual([...first.value], [1, 2])
+  assert.deepEqual([...(await reader.read(new Uint8Array(2))).value], [3])
+  assert.deepEqual(totals(stock), {})
+  assert.equal((await reader.read(new Uint8Array(2))).done, true)
+  assert.deepEqual(totals(stock), { passed: 1, good: 1 })
+})
+
+test('a Response of another fetch\'s class ends the call with its body, and keeps its class', async () => {
+  const { call, stock } = guardedWorld(async () => new ForeignResponse('body', { status: 201 }), { stream: true })
+  const response = await call()
+  assert.deepEqual([response.status, response instanceof ForeignResponse, totals(stock)], [201, true, {}])
+  assert.deepEqual([await response.clone().text(), await response.text()], ['body', 'body'])
+  assert.deepEqual(totals(stock), { passed: 1, good: 1 })
 })
