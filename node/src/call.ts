@@ -80,9 +80,10 @@ class Call {
       return this.#recover(error, onBlocked ?? fallback)
     }
     if (this.#token & CHANGED) gate.hub.drain()
-    this.#watch()
     let result: unknown
     try {
+      this.#watch()
+      if (this.#hasEnded) return
       result = this.#run()
     } catch (error) {
       return this.#rejected(error)
@@ -97,6 +98,8 @@ class Call {
     if (signalAt !== undefined) this.#controller = new AbortController()
     if (trace) this.#traced = { policy: this.#policy, isBad: false }
     this.#signal?.addEventListener('abort', this.#aborted)
+    // By the function that named the resource, or by a listener: the signal tells of that nobody who comes later.
+    if (this.#signal?.aborted) return this.#aborted()
     if (timeout === undefined) return
     // Looked up now, so that fake timers take its place; and it keeps no event loop alive.
     this.#timer = setTimeout(this.#timedOut, timeout)

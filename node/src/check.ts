@@ -93,9 +93,9 @@ export function checkSignal(name: string, value: unknown): void {
 
 /** Of whatever realm, or a polyfill's. */
 function isSignal(value: unknown): value is AbortSignal {
-  return (
-    typeof value === 'object' && 'aborted' in value! && typeof (value as AbortSignal).addEventListener === 'function'
-  )
+  if (typeof value !== 'object' || value === null) return false
+  const { addEventListener, removeEventListener } = value as Partial<AbortSignal>
+  return 'aborted' in value && typeof addEventListener === 'function' && typeof removeEventListener === 'function'
 }
 
 /** A time in ms: from `min`, and so short that a timer can wait for it. */

@@ -13,6 +13,8 @@ import type { Ending } from './stream'
 // Constants of the module, which the engine knows without looking them up.
 const { enter, exit } = doors
 const changed = CHANGED
+// The language's own: one of its reactions runs, and once.
+const { then } = Promise.prototype
 
 type AnyFunction = (this: any, ...args: any[]) => any
 
@@ -146,7 +148,7 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: R
     let isPromise: boolean
     try {
       result = fn.apply(this, args)
-      isPromise = result instanceof Promise && result.constructor === Promise
+      isPromise = result instanceof Promise && result.then === then && result.constructor === Promise
     } catch (error) {
       return settled(fail, policy, gate, token, error)
     }
@@ -154,13 +156,18 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: R
       if (!isObject(result)) return settled(succeed, policy, gate, token, result)
       result = adopted(result)
     }
-    const ending = spare.length > 0 ? spare.pop()! : settlersOf(policy, gate, spare)
-    ending.token = token
-    return (result as Promise<unknown>).then(ending.fulfilled, ending.rejected)
+    const settlers = spare.length > 0 ? spare.pop()! : settlersOf(policy, gate, spare)
+    settlers.token = token
+    try {
+      return then.call(result as Promise<unknown>, settlers.fulfilled, settlers.rejected)
+    } catch (error) {
+      // A constructor that has changed meanwhile: there are no reactions.
+      return settled(fail, policy, gate, token, error)
+    }
   }
 }
 
-/** What ends a call: one at a time, and then another. */
+/** The reactions that end a call: one call at a time, and then another. */
 interface Settlers {
   token: number
   readonly fulfilled: (value: unknown) => unknown
@@ -170,22 +177,22 @@ interface Settlers {
 function settlersOf(policy: Policy, gate: Gate, spare: Settlers[]): Settlers {
   const { hub } = gate
   const { trustsResults } = policy
-  const ending: Settlers = {
+  const settlers: Settlers = {
     token: 0,
     fulfilled(value) {
-      const { token } = ending
-      spare.push(ending)
+      const { token } = settlers
+      spare.push(settlers)
       if (!trustsResults) return succeed(policy, gate, token, value)
       if (exit(token)) hub.drain()
       return value
     },
     rejected(error) {
-      const { token } = ending
-      spare.push(ending)
+      const { token } = settlers
+      spare.push(settlers)
       return fail(policy, gate, token, error)
     },
   }
-  return ending
+  return settlers
 }
 
 function succeed<T>(policy: Policy, gate: Gate, token: number, value: T): T {

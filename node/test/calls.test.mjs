@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { breaker, CircuitOpenError, isBlocked, Registry, trace } from 'tripcoil'
-import { guardedWorld, R0, totals, trip, turn, world } from './support.mjs'
+import { deferred, guardedWorld, R0, totals, trip, turn, world } from './support.mjs'
 
 test('arguments, this, name and length are those of the function', async () => {
   const { call } = guardedWorld(async function fetchStock(sku, amount) {
@@ -66,6 +67,69 @@ test('thenables of all kinds are awaited', async () => {
     }
   }
 })
+
+const own = (then) => Object.assign(Promise.resolve(1), { then })
+const constructed = (descriptor) => Object.defineProperty(Promise.resolve(1), 'constructor', descriptor)
+
+function flipping() {
+  let reads = 0
+  return constructed({
+    get() {
+      reads += 1
+      if (reads > 1) throw new Error('flip')
+      return Promise
+    },
+  })
+}
+
+class Refusing extends Promise {
+  then() { throw new Error('refused') }
+}
+
+class Twice extends Promise {
+  then(resolve, reject) {
+    super.then(resolve, reject)
+    super.then(resolve, reject)
+  }
+}
+
+/** Promises that are not quite those of the language. */
+const oddPromises = {
+  'a then of its own that throws': [() => own(() => { throw new Error('no') }), 'bad'],
+  'a then of its own that settles twice': [() => own((resolve, reject) => { resolve(1); resolve(2); reject(new Error('no')) }), 'good'],
+  'a then of its own that gives no promise': [() => own((resolve) => { resolve(1); return 5 }), 'good'],
+  'no then': [() => own(undefined), 'good'],
+  'a constructor that changes': [flipping, 'bad', { timeout: undefined }],
+  'a subclass that refuses': [() => new Refusing(() => {}), 'bad'],
+  'a subclass that settles twice': [() => Twice.resolve(1), 'good'],
+  'a species of its own': [() => constructed({ value: { [Symbol.species]: function () { throw new Error('species') } } }), 'bad'],
+  'a proxy': [() => new Proxy(Promise.resolve(1), {}), 'bad'],
+  'one of another realm': [() => runInNewContext('Promise.resolve(1)'), 'good'],
+  'a rejected one of another realm': [() => runInNewContext('Promise.reject(1)'), 'bad'],
+}
+
+for (const [kind, [make, outcome, ...only]] of Object.entries(oddPromises)) {
+  test(`an odd promise: ${kind}`, async () => {
+    for (const options of only.length > 0 ? only : [{}, { timeout: 60_000 }]) {
+      const { call, stock } = guardedWorld((given) => given, options)
+      const given = call(make())
+      assert.ok(given instanceof Promise)
+      await Promise.allSettled([given])
+      await turn()
+      assert.deepEqual(totals(stock), { passed: 1, [outcome]: 1 })
+      // What has ended this call ends no other: each of the next two has its own outcome.
+      const [one, other] = [deferred(), deferred()]
+      const calls = Promise.allSettled([call(one.promise), call(other.promise)])
+      one.reject(new Error('one'))
+      await turn()
+      other.resolve(2)
+      const [{ reason }, { value }] = await calls
+      assert.deepEqual([reason.message, value], ['one', 2])
+      const { good = 0, bad = 0 } = totals(stock)
+      assert.deepEqual([good, bad], [outcome === 'good' ? 2 : 1, outcome === 'bad' ? 2 : 1])
+    }
+  })
+}
 
 test('errors are judged by ignore, then by isFailure; results by isFailureResult', async () => {
   const options = {

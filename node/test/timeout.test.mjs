@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
-import { TimeoutError } from 'tripcoil'
-import { deferred, guardedWorld, totals, trip, turn } from './support.mjs'
+import { breaker, Registry, TimeoutError } from 'tripcoil'
+import { deferred, guardedWorld, R0, totals, trip, turn } from './support.mjs'
 
 test('timed out at 10 ms, rejected at 20 ms: one outcome, one fallback', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -62,6 +62,47 @@ test('a call that its caller aborts has no outcome, and rejects with the reason'
   await turn()
   assert.deepEqual(totals(stock), { passed: 1, cancelled: 1 })
   assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+})
+
+test('a call whose signal is aborted while it is let in is not made, and has no outcome', async () => {
+  let calls = 0
+  const fn = () => calls++
+  // By the function that names the resource.
+  const registry = new Registry()
+  registry.loadDefaults({ resource: '*', ...R0 })
+  const first = new AbortController()
+  const named = breaker(fn, { registry, resource: () => { first.abort('first'); return 'named' }, signal: 0, timeout: 1000 })
+  await assert.rejects(named({ signal: first.signal }), (error) => error === 'first')
+  assert.deepEqual(totals(registry.resource('named')), { passed: 1, cancelled: 1 })
+  // By a listener that is told of the call's own transition; the probe's place is free again.
+  const { call, stock, clock, registry: told } = guardedWorld(fn, { signal: 0 }, { probeTimeout: 0 })
+  trip(stock)
+  clock.advance(2000)
+  const second = new AbortController()
+  const unlisten = told.onTransition(() => second.abort('second'))
+  await assert.rejects(call({ signal: second.signal }), (error) => error === 'second')
+  unlisten()
+  assert.deepEqual([calls, getEventListeners(second.signal, 'abort').length], [0, 0])
+  await call({})
+  assert.deepEqual([calls, stock.state], [1, 'closed'])
+  // And of one call by hand, as of guarded ones.
+  trip(stock)
+  clock.advance(2000)
+  const third = new AbortController()
+  told.onTransition(() => third.abort('third'))
+  await assert.rejects(stock.call(fn, { signal: third.signal }), (error) => error === 'third')
+  assert.equal(calls, 1)
+})
+
+test('a signal that cannot be listened to is refused, and one that fails leaves no place taken', async () => {
+  const { call, stock } = guardedWorld(() => assert.fail('not to be called'), { signal: 0 })
+  const { addEventListener } = EventTarget.prototype
+  for (const signal of [5, {}, { aborted: false }, { aborted: false, addEventListener }]) {
+    await assert.rejects(call({ signal }), { message: /^signal: .* is not allowed; it must be an AbortSignal$/ })
+  }
+  assert.deepEqual(totals(stock), {})
+  await assert.rejects(call({ signal: { aborted: false, addEventListener() { throw new Error('deaf') }, removeEventListener() {} } }), /deaf/)
+  assert.deepEqual(totals(stock), { passed: 1, bad: 1 })
 })
 
 test('a call whose signal is aborted already is not made', async () => {
