@@ -26,7 +26,13 @@ export function guardAdapter(adapter: Adapter, options: HttpOptions = {}): Adapt
     isFailureResult: (response: { status: number }) => policy.isFailureStatus(response.status),
   })
   guard.endOf = streamOf
+  guard.hasLeft = ([config]) => hasLeft(config)
   return (config) => call(guard, adapter, undefined, [config])
+}
+
+/** Whether the caller has aborted, by either of axios's ways; the error may be its own reason. */
+function hasLeft({ signal, cancelToken }: Config): boolean {
+  return Boolean(signal?.aborted || cancelToken?.reason)
 }
 
 interface AxiosError {
@@ -35,7 +41,8 @@ interface AxiosError {
 }
 
 /** Whether it is the status that axios has refused; a body that was cut off is an error with a response, too. */
-function isAboutStatus({ response, config }: AxiosError): boolean {
+function isAboutStatus(error: AxiosError | null | undefined): boolean {
+  const { response, config } = error ?? {}
   return response !== undefined && config?.validateStatus?.(response.status) === false
 }
 
@@ -46,6 +53,9 @@ const streamOf: typeof endOf = (response, ended) => {
   return streamed === undefined ? undefined : Object.assign(response as object, { data: streamed })
 }
 
-function urlOf({ url = '', baseURL }: Config): URL {
-  return new URL(url, baseURL)
+/** As axios makes it of the two. */
+function urlOf({ url = '', baseURL, allowAbsoluteUrls }: Config): URL {
+  const isWhole = /^([a-z][a-z\d+\-.]*:)?\/\//i.test(url) && allowAbsoluteUrls !== false
+  if (!baseURL || isWhole) return new URL(url)
+  return new URL(url ? `${baseURL.replace(/\/?\/$/, '')}/${url.replace(/^\/+/, '')}` : baseURL)
 }

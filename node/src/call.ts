@@ -166,7 +166,7 @@ class Call {
     // They know the promise, and that its stream: a call that waits for its end must not keep what it waits for.
     this.#resolve = this.#reject = nothing
     this.#fn = this.#self = undefined
-    this.#args = []
+    if (this.#policy.hasLeft === undefined) this.#args = []
     resolve(streamed ?? value)
   }
 
@@ -182,7 +182,7 @@ class Call {
   readonly #rejected = (error: unknown): void => {
     if (this.#hasEnded) return
     this.#release()
-    const outcome = this.#judged(() => this.#policy.ofError(error))
+    const outcome = this.#judged(() => this.#ofError(error))
     if (outcome === undefined) return
     this.#end(outcome)
     if (outcome === BAD) this.#events?.failure(error)
@@ -194,11 +194,15 @@ class Call {
     this.#release()
     if (!('error' in ending)) return void this.#end(ending.outcome)
     try {
-      this.#end(this.#policy.ofError(ending.error))
+      this.#end(this.#ofError(ending.error))
     } catch (failure) {
       // Whoever reads the stream has its error, and nobody waits for this one.
       if (this.#end(BAD)) report('classifier', failure)
     }
+  }
+
+  #ofError(error: unknown): Outcome {
+    return this.#policy.hasLeft?.(this.#args) ? CANCELLED : this.#policy.ofError(error)
   }
 
   /** An outcome; none where judging failed, and the call with it. */

@@ -4,7 +4,10 @@ import { type HttpOptions, HttpPolicy } from './http'
 
 /** Options of `guardFetch`. */
 export interface FetchOptions extends HttpOptions {
-  /** In ms, until the response's headers are there. Default: no limit. */
+  /**
+   * In ms, until the response's headers are there: how long its body may take is its reader's business. Default: no
+   * limit.
+   */
   timeout?: number | undefined
   /** What requests that are blocked, or fail, resolve with. */
   fallback?: ((error: unknown, input: RequestInfo | URL, init?: RequestInit) => Response | PromiseLike<Response>) | undefined
@@ -35,11 +38,17 @@ export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis
     isFailureResult: (response) => policy.isFailureStatus(response.status),
   })
   return (input, init) => {
-    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    const signal = init?.signal ?? (isRequest(input) ? input.signal : undefined)
     return guarded(input, signal ? { ...init, signal } : init)
   }
 }
 
-function urlOf(input: RequestInfo): string | URL {
-  return input instanceof Request ? input.url : input
+/** `fetch`'s own, or that of a package that has its own `fetch`. */
+function isRequest(input: unknown): input is Request {
+  return input instanceof Request || Object.prototype.toString.call(input) === '[object Request]'
+}
+
+/** As `fetch` takes it: what is no request is a URL, or says one. */
+function urlOf(input: RequestInfo): string {
+  return isRequest(input) ? input.url : String(input)
 }

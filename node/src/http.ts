@@ -12,13 +12,19 @@ export interface HttpOptions extends Partial<RuleFields> {
    * then guards each host; otherwise `Registry.global`, with whatever rules are loaded there.
    */
   registry?: Registry | undefined
-  /** The resource of a request. Default: its URL's host, with the port if it is not the protocol's own. */
+  /**
+   * The resource of a request. Default: its URL's host, with the port if it is not the protocol's own; for a URL
+   * without a host, such as `data:`, its protocol.
+   */
   resource?: ((url: URL) => string) | undefined
   /** Whether a status counts as bad. Default: those from 500 do. */
   isFailureStatus?: ((status: number) => boolean) | undefined
   /** Whether an error counts as bad; otherwise it counts as good. Default: every one does. */
   isFailure?: ((error: any) => boolean) | undefined
-  /** Whether an error says nothing of the host. Default: none does, but for requests that their caller aborts. */
+  /**
+   * Whether an error says nothing of the host. Default: none does, but for requests that their caller aborts, whatever
+   * the signal's reason: `AbortSignal.timeout` is a caller's, too.
+   */
   ignore?: ((error: any) => boolean) | undefined
   /** With a registry of its own: the most hosts that it keeps. Default: 10000. */
   maxHosts?: number | undefined
@@ -36,7 +42,7 @@ export class HttpPolicy {
     checkOptions('options', options, new Set([...HTTP_OPTIONS, ...more]))
     for (const name of ['resource', 'isFailureStatus', 'isFailure', 'ignore'] as const) checkSync(name, options[name])
     this.registry = registryOf(options)
-    this.#resource = options.resource ?? ((url) => url.host)
+    this.#resource = options.resource ?? ((url) => url.host || url.protocol)
     this.#isFailureStatus = options.isFailureStatus ?? ((status) => status >= 500)
     this.#isFailure = options.isFailure
     this.#ignore = options.ignore

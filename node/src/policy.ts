@@ -76,6 +76,8 @@ export class Policy {
   readonly onBlocked: CallOptions['onBlocked']
   fallback: CallOptions['fallback']
   signalAt: number | undefined
+  /** Whether a caller has given up, of whose call the function itself makes an error. */
+  hasLeft: ((args: unknown[]) => boolean) | undefined
   /** Where in a result the stream is. */
   endOf: typeof endOf = endOf
   /** Whether every result is good, so that none need be asked for. */

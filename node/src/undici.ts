@@ -1,5 +1,5 @@
 /** An undici dispatcher with one breaker a host. */
-import { BAD, CHANGED, GOOD, type Outcome } from './gate'
+import { CANCELLED, CHANGED, BAD, GOOD, type Outcome } from './gate'
 import { type HttpOptions, HttpPolicy } from './http'
 
 // Undici's own types would be needed by all who use another part of the package.
@@ -35,33 +35,63 @@ export function breakerInterceptor(options: HttpOptions = {}): (dispatch: any) =
 }
 
 type End = (judge: () => Outcome) => void
+type Method = (...args: any[]) => unknown
 
-/** A handler that tells how the request ends. Handlers are of one of two kinds, with different names for the same. */
+/**
+ * A handler that tells how the request ends. Handlers are of one of two kinds, with different names for the same. What
+ * a classifier throws takes the place of the request's error, or ends a request that has none.
+ */
 function watched(handler: any, policy: HttpPolicy, end: End): object {
+  const left = (): void => end(() => CANCELLED)
   const started = (status: number): void => {
     if (status >= 200 && policy.isFailureStatus(status)) end(() => BAD)
   }
-  const upgraded = (): void => end(() => GOOD)
   const ended = (): void => end(() => GOOD)
-  const failed = (error: unknown): void => end(() => policy.ofError(error))
-  const told: Record<string, (...args: any[]) => void> = {
-    onResponseStart: (_controller, status) => started(status),
-    onRequestUpgrade: upgraded,
-    onResponseEnd: ended,
-    onResponseError: (_controller, error) => failed(error),
-    onHeaders: (status) => started(status),
-    onUpgrade: upgraded,
-    onComplete: ended,
-    onError: failed,
+  /** Judges the request's error, and gives the one to tell of. */
+  const failed = (error: unknown): unknown => {
+    try {
+      end(() => policy.ofError(error))
+      return error
+    } catch (failure) {
+      return failure
+    }
   }
-  const forwarded = METHODS.filter((name) => typeof handler[name] === 'function').map((name) => [
-    name,
-    (...args: unknown[]): unknown => {
-      told[name]?.(...args)
-      return handler[name](...args)
+  /** What is done before the handler's own method is called, with its arguments as they are to be. */
+  const before: Record<string, (args: any[]) => void> = {
+    onResponseStart: ([, status]) => started(status),
+    onHeaders: ([status]) => started(status),
+    onRequestUpgrade: ended,
+    onUpgrade: ended,
+    onResponseEnd: ended,
+    onComplete: ended,
+    onResponseError(args) {
+      // That is how a handler of this kind gives up: whatever it says why.
+      if (args[0]?.aborted) left()
+      args[1] = failed(args[1])
     },
-  ])
-  return Object.fromEntries(forwarded) as object
+    onError(args) {
+      args[0] = failed(args[0])
+    },
+    onConnect(args) {
+      const abort: Method = args[0]
+      args[0] = (reason: unknown) => {
+        left()
+        return abort(reason)
+      }
+    },
+  }
+  const forward = (name: string): Method => (...args) => {
+    before[name]?.(args)
+    try {
+      return handler[name](...args)
+    } catch (error) {
+      // The handler's own: the request is given up for it.
+      left()
+      throw error
+    }
+  }
+  const names = METHODS.filter((name) => typeof handler[name] === 'function')
+  return Object.fromEntries(names.map((name) => [name, forward(name)])) as object
 }
 
 const METHODS = [
@@ -79,4 +109,5 @@ const METHODS = [
   'onComplete',
   'onError',
   'onBodySent',
+  'onRequestSent',
 ]

@@ -7,7 +7,7 @@ import { CircuitOpenError, Registry } from 'tripcoil'
 import { guardAdapter } from 'tripcoil/axios'
 import { guardFetch } from 'tripcoil/fetch'
 import { breakerInterceptor } from 'tripcoil/undici'
-import { Agent, fetch as undiciFetch, interceptors, request } from 'undici'
+import { Agent, fetch as undiciFetch, interceptors, request, Request as UndiciRequest, Response as UndiciResponse } from 'undici'
 import { R0, totals, turn, until } from './support.mjs'
 
 let server
@@ -155,6 +155,46 @@ for (const [name, make] of Object.entries(clients)) {
     assert.deepEqual([good, bad], [0, 0])
   })
 
+  test(`${name}: an abort has no outcome, whatever the signal's reason, before the headers and within the body`, async () => {
+    const reasons = [undefined, 'enough', new Error('enough'), new DOMException('late', 'TimeoutError'), { code: 'EPIPE' }]
+    const { begin, get, host } = world()
+    for (const reason of reasons) {
+      for (const ask of [(signal) => get('/hang', { signal }), (signal) => get('/slow', { signal })]) {
+        const controller = new AbortController()
+        const aborted = ask(controller.signal)
+        const before = served
+        await until(() => served > before)
+        controller.abort(reason)
+        await assert.rejects(aborted)
+      }
+      const controller = new AbortController()
+      await begin('/slow', { signal: controller.signal })
+      controller.abort(reason)
+      // One that is aborted before it is sent may not even be a call.
+      await assert.rejects(get('/', { signal: AbortSignal.abort(reason) }))
+    }
+    await until(() => (totals(host).passed ?? 0) >= 3 * reasons.length)
+    const { good = 0, bad = 0 } = totals(host)
+    assert.deepEqual([good, bad], [0, 0])
+  })
+
+  test(`${name}: what a classifier throws takes the place of the error, and the request counts as bad`, async () => {
+    const broken = () => { throw new Error('broken') }
+    const isBroken = (error) => error.message === 'broken' || error.cause?.message === 'broken'
+    for (const option of ['isFailure', 'ignore']) {
+      const { get, host } = world({ [option]: broken })
+      await assert.rejects(get('/reset'), isBroken)
+      await until(() => totals(host).passed === 1)
+      assert.deepEqual(totals(host), { passed: 1, bad: 1 })
+    }
+    const { get, host } = world({ isFailureStatus: broken })
+    await assert.rejects(get('/'), isBroken)
+    await until(() => totals(host).passed === 1)
+    assert.deepEqual(totals(host), { passed: 1, bad: 1 })
+    const promising = world({ isFailure: () => Promise.reject(new Error('late')) })
+    await assert.rejects(promising.get('/reset'), (error) => /isFailure: a promise/.test(error.message + error.cause?.message))
+  })
+
   test(`${name}: status and error may be judged otherwise`, async () => {
     const { get, host } = world({ isFailureStatus: (status) => status === 404, isFailure: () => false })
     await get('/404')
@@ -213,4 +253,85 @@ test('fetch: the global one is looked up at the call', async (t) => {
   const fetch = guardFetch(rule)
   t.mock.method(globalThis, 'fetch', async () => new Response('mocked'))
   assert.equal(await (await fetch(url)).text(), 'mocked')
+})
+
+test('undici: a classifier that throws does not end the process, and names itself in raw dispatches of either kind', async () => {
+  const registry = new Registry()
+  registry.loadDefaults({ resource: '*', ...rule })
+  const dispatcher = new Agent().compose(breakerInterceptor({ registry, isFailure: () => { throw new Error('broken') } }))
+  const kinds = {
+    old: (resolve) => ({ onConnect() {}, onHeaders: () => true, onData: () => true, onComplete() {}, onError: resolve }),
+    new: (resolve) => ({ onRequestStart() {}, onResponseStart() {}, onResponseData() {}, onResponseEnd() {}, onResponseError: (_, error) => resolve(error) }),
+  }
+  for (const [kind, handler] of Object.entries(kinds)) {
+    const { message } = await new Promise((resolve) => dispatcher.dispatch({ origin: url, path: '/reset', method: 'GET' }, handler(resolve)))
+    assert.equal(message, 'broken', kind)
+  }
+  assert.deepEqual(totals(registry.resource(new URL(url).host)), { passed: 2, bad: 2 })
+})
+
+test('undici: a handler that aborts or throws has given the request up', async () => {
+  const registry = new Registry()
+  registry.loadDefaults({ resource: '*', ...rule })
+  const dispatcher = new Agent().compose(breakerInterceptor({ registry }))
+  const host = registry.resource(new URL(url).host)
+  const ways = [
+    (resolve) => ({ onRequestStart() {}, onResponseStart: (controller) => controller.abort(new Error('enough')), onResponseData() {}, onResponseEnd() {}, onResponseError: resolve }),
+    (resolve) => ({ onRequestStart() {}, onResponseStart() { throw new Error('mine') }, onResponseData() {}, onResponseEnd() {}, onResponseError: resolve }),
+    (resolve) => ({ onConnect: (abort) => abort(new Error('enough')), onHeaders: () => true, onData: () => true, onComplete() {}, onError: resolve }),
+    (resolve) => ({ onConnect() {}, onHeaders() { throw new Error('mine') }, onData: () => true, onComplete() {}, onError: resolve }),
+  ]
+  for (const way of ways) {
+    await new Promise((resolve) => dispatcher.dispatch({ origin: url, path: '/', method: 'GET' }, way(resolve)))
+  }
+  assert.deepEqual(totals(host), { passed: 4, cancelled: 4 })
+})
+
+test('axios: an adapter of another make that rejects with the signal\'s own reason, or with nothing', async () => {
+  const registry = new Registry()
+  registry.loadDefaults({ resource: '*', ...rule })
+  const adapter = guardAdapter(({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))), { registry })
+  const controller = new AbortController()
+  const aborted = adapter({ url, signal: controller.signal })
+  controller.abort(null)
+  await assert.rejects(aborted, (error) => error === null)
+  await assert.rejects(guardAdapter(() => Promise.reject(), { registry })({ url }), (error) => error === undefined)
+  assert.deepEqual(totals(registry.resource(new URL(url).host)), { passed: 2, bad: 1, cancelled: 1 })
+})
+
+test('axios: the URL is the one that axios asks for', async () => {
+  const registry = new Registry()
+  const adapter = guardAdapter(async () => ({ status: 200 }), { registry, resource: ({ host, pathname }) => host + pathname })
+  await adapter({ url: '/a', baseURL: 'http://base/api/' })
+  await adapter({ url: 'b', baseURL: 'http://base/api' })
+  await adapter({ baseURL: 'http://base/api' })
+  await adapter({ url: 'http://other/c', baseURL: 'http://base/api' })
+  await adapter({ url: 'http://other/d', baseURL: 'http://base', allowAbsoluteUrls: false })
+  assert.deepEqual(registry.names, ['base/api', 'base/api/a', 'base/api/b', 'base/http://other/d', 'other/c'])
+})
+
+test('fetch: requests without a host have their protocol for a name, and what says a URL will do', async () => {
+  const registry = new Registry()
+  const fetch = guardFetch({ registry })
+  assert.equal(await (await fetch('data:text/plain,hello')).text(), 'hello')
+  assert.equal(await (await fetch({ toString: () => url })).text(), 'body')
+  const named = guardFetch({ registry, resource: () => '' })
+  await assert.rejects(named(url), { message: /^resource: "" is not allowed; it must be a string of 1 to 1024 bytes/ })
+  assert.deepEqual(registry.names, [new URL(url).host, 'data:'])
+})
+
+test('fetch: another package\'s fetch will do, with its own classes', async () => {
+  const registry = new Registry()
+  registry.loadDefaults({ resource: '*', ...rule })
+  const fetch = guardFetch({ registry }, undiciFetch)
+  const host = registry.resource(new URL(url).host)
+  const response = await fetch(new UndiciRequest(url))
+  assert.deepEqual([response instanceof UndiciResponse, totals(host)], [true, {}])
+  assert.equal(await response.text(), 'body')
+  assert.deepEqual(totals(host), { passed: 1, good: 1 })
+  const controller = new AbortController()
+  const aborted = fetch(new UndiciRequest(`${url}/hang`, { signal: controller.signal }))
+  controller.abort('enough')
+  await assert.rejects(aborted, (error) => error === 'enough')
+  assert.deepEqual(totals(host), { passed: 2, good: 1, cancelled: 1 })
 })
