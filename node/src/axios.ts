@@ -1,5 +1,6 @@
 /** An axios adapter with one breaker a host. */
 import { call } from './call'
+import { invalid } from './check'
 import { prepareGuard } from './guard'
 import { type HttpOptions, HttpPolicy } from './http'
 import { endOf } from './stream'
@@ -14,6 +15,7 @@ type Adapter = (config: any) => Promise<any>
  * A response that is asked for as a stream ends with it. Blocked requests reject with a `CircuitOpenError`.
  */
 export function guardAdapter(adapter: Adapter, options: HttpOptions = {}): Adapter {
+  if (typeof adapter !== 'function') throw invalid('adapter', adapter, 'a function, such as `axios.getAdapter` gives')
   const policy = new HttpPolicy(options)
   const isFailure = (error: AxiosError): boolean =>
     isAboutStatus(error) ? policy.isFailureStatus(error.response!.status) : policy.isBadError(error)

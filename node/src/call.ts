@@ -73,9 +73,10 @@ class Call {
 
   begin(): void {
     const { gate, onBlocked, fallback } = this.#policy
-    this.#token = this.#policy.enter(this.#resource)
-    if (this.#token < 0) {
-      const error = gate.blocked(this.#token, this.#resource)
+    const refusal = this.#policy.refuse?.()
+    if (refusal === undefined) this.#token = this.#policy.enter(this.#resource)
+    if (refusal !== undefined || this.#token < 0) {
+      const error = refusal ?? gate.blocked(this.#token, this.#resource)
       this.#events?.reject(error)
       return this.#recover(error, onBlocked ?? fallback)
     }

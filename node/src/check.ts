@@ -25,12 +25,38 @@ export function invalid(name: string, value: unknown, allowed: string): TypeErro
   return Object.assign(new TypeError(`${name}: ${found}; it must be ${allowed}`), { code: 'ERR_INVALID_ARG_VALUE' })
 }
 
-/** Checks that there is an object with options, and none that nobody knows. */
-export function checkOptions(what: string, options: unknown, known: ReadonlySet<string>): void {
-  if (typeof options !== 'object' || options === null) throw invalid(what, options, 'an object')
-  for (const name of Object.keys(options)) {
-    if (!known.has(name)) throw unknownOption(name, known)
+/**
+ * Checks that there is an object with options, and none that nobody knows, and gives those that are there: its own ones
+ * and its class's or prototype's, each read once, but none that somebody has put into `Object.prototype`.
+ */
+export function optionsOf<T extends object>(what: string, options: T, known: ReadonlySet<string>): T {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw invalid(what, options, 'an object')
+  const [stranger] = strangersIn(options, known)
+  if (stranger !== undefined) throw unknownOption(stranger, known)
+  const given = Object.create(null) as Record<string, unknown>
+  for (const name of known) {
+    const value = optionOf(options, name)
+    if (value !== undefined) given[name] = value
   }
+  return given as T
+}
+
+/** What is given under a name. */
+export function optionOf(options: object, name: string): unknown {
+  return isGiven(options, name) ? (options as Record<string, unknown>)[name] : undefined
+}
+
+/** The names that are given and not known. */
+export function strangersIn(options: object, known: ReadonlySet<string>): string[] {
+  const strangers: string[] = []
+  for (const name in options) {
+    if (!known.has(name) && isGiven(options, name)) strangers.push(name)
+  }
+  return strangers
+}
+
+function isGiven(options: object, name: string): boolean {
+  return !(name in Object.prototype) || Object.hasOwn(options, name)
 }
 
 /**
@@ -96,6 +122,12 @@ function isSignal(value: unknown): value is AbortSignal {
   if (typeof value !== 'object' || value === null) return false
   const { addEventListener, removeEventListener } = value as Partial<AbortSignal>
   return 'aborted' in value && typeof addEventListener === 'function' && typeof removeEventListener === 'function'
+}
+
+export function checkCount(name: string, value: unknown): void {
+  if (value === undefined) return
+  const isCount = Number.isInteger(value) && (value as number) >= 1 && (value as number) < 2 ** 32
+  if (!isCount) throw invalid(name, value, `a whole number from 1 to ${2 ** 32 - 1}`)
 }
 
 /** A time in ms: from `min`, and so short that a timer can wait for it. */

@@ -3,7 +3,8 @@ import { EventEmitter } from 'node:events'
 import type { Snapshot, State } from './breakers'
 import { call } from './call'
 import { checkFunction, invalid } from './check'
-import { type BreakerOptions, prepareGuard } from './guard'
+import { type BreakerOptions, isAsyncGenerator, prepareGuard } from './guard'
+import type { CircuitOpenError } from './errors'
 import type { Policy } from './policy'
 import type { Registry } from './registry'
 import type { Resource } from './resource'
@@ -60,15 +61,20 @@ export class Breaker<A extends unknown[] = any[], T = any> extends EventEmitter<
   readonly #policy: Policy
   readonly #stats: Stats = { fires: 0, successes: 0, failures: 0, timeouts: 0, rejects: 0, fallbacks: 0 }
 
-  /** As {@link breaker}, except that the resource's name cannot depend on the call. */
+  /**
+   * As {@link breaker}, except that the resource's name cannot depend on the call, and that async generator functions,
+   * of which a call of `fire` would only begin what can fail, are refused.
+   */
   constructor(fn: (...args: A) => T, options: BreakerOptions<A, T> & { resource?: string | undefined }) {
     super()
     if (typeof options?.resource === 'function') throw invalid('resource', options.resource, 'a string')
+    if (isAsyncGenerator(fn)) throw invalid('fn', fn, 'another than an async generator function, which `breaker` guards')
     const { policy, registry, resource } = prepareGuard(fn, options as BreakerOptions)
     this.#fn = fn
     this.#policy = policy
     this.registry = registry
     this.resource = resource!
+    policy.refuse = () => refusal(resource!)
     follow(this, registry, resource!.name)
   }
 
@@ -125,34 +131,37 @@ export class Breaker<A extends unknown[] = any[], T = any> extends EventEmitter<
     return this
   }
 
-  /** Rejects every call until `close()`, whatever the time. */
+  /**
+   * Rejects every call until `close()`, whatever the time: also while the resource has no rule, and after others have
+   * been loaded. It is the resource that is open, for whoever calls it; `resource.setMode` ends it, too.
+   */
   open(): void {
-    this.resource.setMode('forcedOpen')
+    this.resource.hold({ open: true })
   }
 
   /** Lets the breaker decide again, beginning closed and with nothing counted. */
   close(): void {
-    this.resource.setMode('normal')
+    this.resource.hold({ open: false })
   }
 
-  /** Lets the breaker decide again after `disable()`. */
+  /** Lets the breaker decide again after `disable()`; what was opened is still open. */
   enable(): void {
-    this.resource.setMode('normal')
+    if (!this.enabled) this.resource.hold({ disabled: false })
   }
 
-  /** Admits every call, and counts it. */
+  /** Admits every call, and counts it, until `enable()`. */
   disable(): void {
-    this.resource.setMode('disabled')
+    this.resource.hold({ disabled: true })
   }
 
   /** Whether the breaker decides: it is not disabled. */
   get enabled(): boolean {
-    return this.resource.breakers().every((breaker) => breaker.snapshot().mode !== 'disabled')
+    return this.resource.heldMode !== 'disabled' && this.resource.breakers().every((breaker) => breaker.snapshot().mode !== 'disabled')
   }
 
   /** Whether calls are rejected: it is open, or forced open. */
   get opened(): boolean {
-    return this.resource.breakers().some((breaker) => isOpen(breaker.snapshot()))
+    return this.resource.heldMode === 'forcedOpen' || this.resource.breakers().some((breaker) => isOpen(breaker.snapshot()))
   }
 
   get halfOpen(): boolean {
@@ -181,6 +190,14 @@ export class Breaker<A extends unknown[] = any[], T = any> extends EventEmitter<
 
 function tell(breaker: EventEmitter, name: string, args: unknown[]): void {
   for (const listener of breaker.rawListeners(name)) contained(() => listener.apply(breaker, args))
+}
+
+/** Keeps the resource as it is held, also against loads by other threads; rejects where it has nothing to hold. */
+function refusal(resource: Resource): CircuitOpenError | undefined {
+  if (resource.heldMode === 'normal') return undefined
+  resource.keep()
+  const isOpen = resource.heldMode === 'forcedOpen' && resource.breakers().length === 0
+  return isOpen ? resource.gate.heldOpen(resource.name) : undefined
 }
 
 function isOpen({ state, mode }: Snapshot): boolean {

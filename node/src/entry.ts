@@ -1,4 +1,4 @@
-import { invalid } from './check'
+import { invalid, optionsOf } from './check'
 import { BAD, CANCELLED, type Gate, GOOD, IGNORED, type Outcome } from './gate'
 
 /** How an entry can be ended besides. */
@@ -21,7 +21,7 @@ interface Held {
  *
  * One that is left unfinished by `using`, or that is lost, is a call without outcome: it counts nowhere, and a
  * probe's place is free again (for a lost one, when the garbage collector finds it). JavaScript does not tell
- * whether a block was left by an error, so a failed call must be said to have failed: `entry.fail(error)`.
+ * whether a block was left by an error, so a failed call must be said to have failed: `entry.fail()`.
  */
 export class Entry {
   /** The resource's name. */
@@ -74,17 +74,25 @@ export class Entry {
 
 const lost = new FinalizationRegistry((held: Held) => end(held, CANCELLED))
 
-function end(held: Held, outcome: Outcome, { responseTime }: ExitOptions = {}): boolean {
+function end(held: Held, outcome: Outcome, options?: ExitOptions): boolean {
+  const responseTime = options === undefined ? undefined : responseTimeOf(options)
   if (held.hasEnded) return false
   if (responseTime === undefined) {
     held.hasEnded = true
     held.gate.exit(held.token, outcome)
     return true
   }
-  if (!(typeof responseTime === 'number' && responseTime >= 0)) {
-    throw invalid('responseTime', responseTime, 'a number of milliseconds from 0')
-  }
   held.hasEnded = true
   if (held.exitWith(held.token + outcome, responseTime)) held.gate.hub.drain()
   return true
 }
+
+function responseTimeOf(options: ExitOptions): number | undefined {
+  if (options instanceof Error) throw invalid('options', options, 'an object with a responseTime: an error is not asked for')
+  const { responseTime } = optionsOf('options', options, EXIT_OPTIONS)
+  const isTime = responseTime === undefined || (typeof responseTime === 'number' && responseTime >= 0)
+  if (!isTime) throw invalid('responseTime', responseTime, 'a number of milliseconds from 0')
+  return responseTime
+}
+
+const EXIT_OPTIONS: ReadonlySet<string> = new Set(['responseTime'])

@@ -1,6 +1,7 @@
 /** `fetch` with one breaker a host. */
 import { breaker } from './guard'
-import { type HttpOptions, HttpPolicy } from './http'
+import { invalid, optionsOf } from './check'
+import { HTTP_OPTIONS, type HttpOptions, HttpPolicy } from './http'
 
 /** Options of `guardFetch`. */
 export interface FetchOptions extends HttpOptions {
@@ -22,8 +23,9 @@ type RequestInfo = Parameters<Fetch>[0]
  * requests reject with a `CircuitOpenError`.
  */
 export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis.fetch): Fetch {
-  const { timeout, fallback } = options
-  const policy = new HttpPolicy(options, ['timeout', 'fallback'])
+  if (typeof fetch !== 'function') throw invalid('fetch', fetch, 'a function')
+  const { timeout, fallback, ...given } = optionsOf('options', options, FETCH_OPTIONS)
+  const policy = new HttpPolicy(given)
   // Looked up when it is called, where it is the global one: it may be replaced.
   const send: Fetch = fetch === globalThis.fetch ? (input, init) => globalThis.fetch(input, init) : fetch
   const guarded = breaker((input: RequestInfo, init?: RequestInit) => send(input, init), {
@@ -42,6 +44,8 @@ export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis
     return guarded(input, signal ? { ...init, signal } : init)
   }
 }
+
+const FETCH_OPTIONS: ReadonlySet<string> = new Set([...HTTP_OPTIONS, 'timeout', 'fallback'])
 
 /** `fetch`'s own, or that of a package that has its own `fetch`. */
 function isRequest(input: unknown): input is Request {

@@ -51,6 +51,11 @@ export class Gate {
     }
   }
 
+  /** The error of a call on a resource that is held open, but has no breakers. */
+  heldOpen(resource: string): CircuitOpenError {
+    return circuitOpen(resource, reason(resource, { state: 'closed', mode: 'forcedOpen' }), Infinity)
+  }
+
   /** The error of a call that was blocked, for what `enter` gave. */
   blocked(token: number, resource: string): CircuitOpenError {
     if (this.#number !== token || !this.#source.sharesReasons) {

@@ -1,7 +1,7 @@
 /** `breaker(fn, options)`: a function that guards another one. */
 import { doors } from './addon'
 import { call } from './call'
-import { checkName, checkOptions, checkSync, invalid } from './check'
+import { checkName, checkSync, invalid, optionsOf } from './check'
 import { CHANGED, type Gate, GOOD, type Outcome } from './gate'
 import { watchedGenerator } from './generator'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
@@ -76,9 +76,9 @@ export interface Prepared {
   resource: Resource | undefined
 }
 
-export function prepareGuard(fn: AnyFunction, options: BreakerOptions): Prepared {
+export function prepareGuard(fn: AnyFunction, given: BreakerOptions): Prepared {
   if (typeof fn !== 'function') throw invalid('fn', fn, 'a function')
-  checkOptions('options', options, BREAKER_OPTIONS)
+  const options = optionsOf('options', given, BREAKER_OPTIONS)
   checkPosition('signal', options.signal)
   if (isGenerator(fn)) throw invalid('fn', fn, 'another than a sync generator function: make it an async one')
   const useless = isAsyncGenerator(fn) && NOT_OF_GENERATORS.find((name) => options[name] !== undefined)
@@ -92,7 +92,7 @@ export function prepareGuard(fn: AnyFunction, options: BreakerOptions): Prepared
   const nameOf = typeof name === 'function' ? name : undefined
   checkSync('resource', nameOf)
   const resource = nameOf ? undefined : named(registry, name, fn, options)
-  const policy = new Policy(options, BREAKER_OPTIONS, resource ?? { registry, nameOf: nameOf! })
+  const policy = new Policy(options, resource ?? { registry, nameOf: nameOf! })
   policy.signalAt = options.signal
   return { policy, registry, resource }
 }
@@ -248,7 +248,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' ? value !== null : typeof value === 'function'
 }
 
-function isAsyncGenerator(fn: AnyFunction): boolean {
+export function isAsyncGenerator(fn: AnyFunction): boolean {
   return tag(fn) === '[object AsyncGeneratorFunction]'
 }
 

@@ -1,5 +1,5 @@
 /** What the HTTP clients' adapters have in common: one breaker a host. */
-import { checkName, checkOptions, checkSync, invalid, verdict } from './check'
+import { checkCount, checkName, checkSync, invalid, optionsOf, verdict } from './check'
 import { isBlocked } from './errors'
 import { BAD, CANCELLED, GOOD, IGNORED, type Outcome } from './gate'
 import { Registry } from './registry'
@@ -38,8 +38,8 @@ export class HttpPolicy {
   readonly #isFailure: ((error: any) => boolean) | undefined
   readonly #ignore: ((error: any) => boolean) | undefined
 
-  constructor(options: HttpOptions, more: readonly string[] = []) {
-    checkOptions('options', options, new Set([...HTTP_OPTIONS, ...more]))
+  constructor(given: HttpOptions) {
+    const options = optionsOf('options', given, HTTP_OPTIONS)
     for (const name of ['resource', 'isFailureStatus', 'isFailure', 'ignore'] as const) checkSync(name, options[name])
     this.registry = registryOf(options)
     this.#resource = options.resource ?? ((url) => url.host || url.protocol)
@@ -78,6 +78,7 @@ export class HttpPolicy {
 }
 
 function registryOf({ registry, maxHosts = 10_000, ...options }: HttpOptions): Registry {
+  checkCount('maxHosts', maxHosts)
   const rule = Object.fromEntries(Object.entries(options).filter(([name, value]) => RULE_FIELDS.includes(name) && value !== undefined))
   if (Object.keys(rule).length === 0) {
     if (registry !== undefined && !(registry instanceof Registry)) throw invalid('registry', registry, 'a Registry')
@@ -95,7 +96,7 @@ function isAborted(error: unknown): boolean {
   return name === 'AbortError' || code === 'UND_ERR_ABORTED' || code === 'ERR_CANCELED'
 }
 
-const HTTP_OPTIONS: readonly string[] = [
+export const HTTP_OPTIONS: ReadonlySet<string> = new Set([
   ...RULE_FIELDS,
   'registry',
   'resource',
@@ -103,4 +104,4 @@ const HTTP_OPTIONS: readonly string[] = [
   'isFailure',
   'ignore',
   'maxHosts',
-]
+])

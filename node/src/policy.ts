@@ -1,6 +1,6 @@
 /** What a guarded call is made with. */
 import { doors } from './addon'
-import { checkBoolean, checkFunction, checkMillis, checkName, checkOptions, checkSignal, checkSync, invalid, verdict } from './check'
+import { checkBoolean, checkFunction, checkMillis, checkName, checkSignal, checkSync, invalid, verdict } from './check'
 import { type CircuitOpenError, isBlocked } from './errors'
 import { BAD, type Gate, GOOD, IGNORED, type Outcome } from './gate'
 import type { Registry } from './registry'
@@ -68,7 +68,7 @@ export const CALL_OPTIONS: ReadonlySet<string> = new Set([
 
 type Options = Omit<CallOptions, 'signal'> & { signal?: unknown }
 
-/** Checked options, and where calls enter. */
+/** Options, and where calls enter. */
 export class Policy {
   readonly timeout: number | undefined
   readonly trace: boolean
@@ -76,6 +76,8 @@ export class Policy {
   readonly onBlocked: CallOptions['onBlocked']
   fallback: CallOptions['fallback']
   signalAt: number | undefined
+  /** Rejects a call before it enters. */
+  refuse: (() => CircuitOpenError | undefined) | undefined
   /** Whether a caller has given up, of whose call the function itself makes an error. */
   hasLeft: ((args: unknown[]) => boolean) | undefined
   /** Where in a result the stream is. */
@@ -89,8 +91,8 @@ export class Policy {
   readonly #judgeBlocked: boolean
   readonly #target: Resource | Named
 
-  constructor(options: Options, known: ReadonlySet<string>, target: Resource | Named) {
-    checkOptions('options', options, known)
+  /** Of options among which are none that nobody knows. */
+  constructor(options: Options, target: Resource | Named) {
     for (const name of PREDICATES) checkSync(name, options[name])
     for (const name of FUNCTIONS) checkFunction(name, options[name])
     for (const name of BOOLEANS) checkBoolean(name, options[name])

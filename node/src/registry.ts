@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { native, type Native } from './addon'
-import { checkBoolean, checkName, checkOptions, invalid } from './check'
+import { checkBoolean, checkCount, checkName, invalid, optionsOf } from './check'
 import { VirtualClock } from './clock'
 import { type Fault, InvalidRuleError } from './errors'
 import { Gate } from './gate'
-import { Resource } from './resource'
+import { type Held, Resource } from './resource'
 import { documentText, prepare, type Rule, type RuleOptions, told, type Warning } from './rule'
 import { Hub, type Transition, type TransitionListener, transitions, type TransitionsOptions } from './transitions'
 
@@ -56,6 +56,8 @@ export class Registry {
 
   /** @internal */
   readonly hub: Hub
+  /** What is held by hand, by the resources' names: also for the breakers that a load brings. @internal */
+  readonly held = new Map<string, Held>()
   readonly #native: Native.NativeRegistry
   #named: NamedGate | undefined
 
@@ -89,10 +91,10 @@ export class Registry {
    * @throws {InvalidRuleError} Every fault.
    */
   load(rules: RuleSource, options: LoadOptions = {}): Report {
-    checkOptions('options', options, LOAD_OPTIONS)
-    checkBoolean('lenient', options.lenient)
-    if (isDocument(rules)) return this.#done(this.#native.load(documentText(rules), options.lenient ?? false))
-    if (options.lenient) throw invalid('lenient', true, 'left out: rules that are objects are loaded all or none')
+    const { lenient = false } = optionsOf('options', options, LOAD_OPTIONS)
+    checkBoolean('lenient', lenient)
+    if (isDocument(rules)) return this.#done(this.#native.load(documentText(rules), lenient))
+    if (lenient) throw invalid('lenient', true, 'left out: rules that are objects are loaded all or none')
     return this.#loadObjects('ordinary', '', rules)
   }
 
@@ -137,6 +139,7 @@ export class Registry {
   #done({ done, ...report }: Native.Loaded): Report {
     if (!done) throw new InvalidRuleError(report.faults)
     this.hub.drain()
+    for (const name of this.held.keys()) this.resource(name).keep()
     return report
   }
 
@@ -191,8 +194,7 @@ export class Registry {
 
   /** Every change from now on, as an async iterator. */
   transitions(options: TransitionsOptions = {}): AsyncIterableIterator<Transition> {
-    checkOptions('options', options, TRANSITIONS_OPTIONS)
-    return transitions(this.hub, options)
+    return transitions(this.hub, optionsOf('options', options, TRANSITIONS_OPTIONS))
   }
 
   /** How many changes were lost because this thread was too busy to take them. */
@@ -213,17 +215,10 @@ export class NamedGate extends Gate {
 }
 
 function make(options: RegistryOptions): Native.NativeRegistry {
-  checkOptions('options', options, REGISTRY_OPTIONS)
-  const { clock, maxResources } = options
+  const { clock, maxResources } = optionsOf('options', options, REGISTRY_OPTIONS)
   if (clock !== undefined && !(clock instanceof VirtualClock)) throw invalid('clock', clock, 'a VirtualClock')
-  if (maxResources !== undefined && !isCount(maxResources)) {
-    throw invalid('maxResources', maxResources, `a whole number from 1 to ${2 ** 32 - 1}`)
-  }
+  checkCount('maxResources', maxResources)
   return new native.NativeRegistry(clock?.native, maxResources ?? 0)
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) < 2 ** 32
 }
 
 function isDocument(rules: unknown): rules is string | Uint8Array {

@@ -1,7 +1,7 @@
 import { doors, type Native } from './addon'
 import { checkMode, type Mode, RuleBreaker, type State } from './breakers'
 import { call } from './call'
-import { invalid } from './check'
+import { invalid, optionsOf } from './check'
 import { Entry } from './entry'
 import { CHANGED, Gate } from './gate'
 import { CALL_OPTIONS, type CallOptions, Policy } from './policy'
@@ -31,6 +31,12 @@ export interface OneCallOptions<T, B = never, F = never> extends Omit<CallOption
 export interface CallContext {
   /** Aborted when the call is timed out, or by the caller's own signal. */
   readonly signal: AbortSignal
+}
+
+/** What a {@link Breaker} holds until it is told otherwise. */
+export interface Held {
+  readonly open: boolean
+  readonly disabled: boolean
 }
 
 /** A named thing to protect. Made by {@link Registry.resource}; keep it: it stays valid over reloads. */
@@ -86,9 +92,10 @@ export class Resource {
     options: OneCallOptions<T, B, F> = {},
   ): Promise<Awaited<T> | Awaited<B> | Awaited<F>> {
     if (typeof fn !== 'function') throw invalid('fn', fn, 'a function')
-    const policy = new Policy(options, CALL_OPTIONS, this)
+    const given = optionsOf('options', options, CALL_OPTIONS)
+    const policy = new Policy(given, this)
     policy.signalAt = 0
-    const { signal } = options
+    const { signal } = given
     const guarded = call(policy, fn as (context: CallContext) => unknown, undefined, [signal ? { signal } : {}])
     return guarded as Promise<Awaited<T> | Awaited<B> | Awaited<F>>
   }
@@ -111,9 +118,36 @@ export class Resource {
 
   /** Sets the mode of all breakers that it has now, which closes them, and says how many there were. */
   setMode(mode: Mode): number {
-    const count = this.#native.setMode(checkMode(mode))
+    const checked = checkMode(mode)
+    this.registry.held.delete(this.name)
+    return this.#setMode(checked)
+  }
+
+  #setMode(mode: string): number {
+    const count = this.#native.setMode(mode)
     this.gate.hub.drain()
     return count
+  }
+
+  /** The mode that is held. @internal */
+  get heldMode(): Mode {
+    const { open, disabled } = this.registry.held.get(this.name) ?? NOT_HELD
+    if (disabled) return 'disabled'
+    return open ? 'forcedOpen' : 'normal'
+  }
+
+  /** As `setMode`, but for what a load brings later, too. @internal */
+  hold(change: Partial<Held>): void {
+    const held = { ...(this.registry.held.get(this.name) ?? NOT_HELD), ...change }
+    if (held.open || held.disabled) this.registry.held.set(this.name, held)
+    else this.registry.held.delete(this.name)
+    this.#setMode(this.heldMode)
+  }
+
+  /** Sets the held mode where a load has brought breakers without it. @internal */
+  keep(): void {
+    const mode = this.heldMode
+    for (const breaker of this.breakers()) if (breaker.snapshot().mode !== mode) breaker.setMode(mode)
   }
 
   /** Resets all breakers that it has now within their modes, and says how many there were. */
@@ -133,3 +167,5 @@ export class Resource {
     return this.#native.legacyStatistics() ?? undefined
   }
 }
+
+const NOT_HELD: Held = { open: false, disabled: false }

@@ -1,6 +1,6 @@
 /** Rules in JavaScript's own vocabulary. Times are in ms. */
 import { native } from './addon'
-import { shown } from './check'
+import { optionOf, shown, strangersIn } from './check'
 import type { Fault } from './errors'
 import type { RuleOptions as NativeOptions } from './native'
 
@@ -100,7 +100,7 @@ const STRATEGIES: readonly string[] = ['slowRatio', 'errorRatio', 'errorCount', 
 /** The options of a rule, its resource aside. */
 export const RULE_FIELDS: readonly string[] = ['strategy', ...NUMBERS, 'inclusive', 'id']
 
-const KNOWN: readonly string[] = ['resource', 'regex', ...RULE_FIELDS]
+const KNOWN: ReadonlySet<string> = new Set(['resource', 'regex', ...RULE_FIELDS])
 
 /** Rules on their way to the native part, and what of them it cannot even be told. */
 export interface Prepared {
@@ -114,31 +114,32 @@ export interface Prepared {
 export function prepare(rules: unknown): Prepared {
   const prepared: Prepared = { rules: [], places: [], faults: [] }
   const list: unknown[] = Array.isArray(rules) ? rules : [rules]
-  list.forEach((rule, index) => prepareOne(prepared, rule, index))
+  // By position, since a hole is a mistake like any other.
+  for (let index = 0; index < list.length; index++) prepareOne(prepared, list[index], index)
   return prepared
 }
 
 function prepareOne({ rules, places, faults }: Prepared, rule: unknown, index: number): void {
   if (typeof rule !== 'object' || rule === null || Array.isArray(rule)) {
-    faults.push(told({ index, value: shown(rule), allowed: 'an object' }))
+    faults.push(told({ index, ...(rule !== undefined && { value: shown(rule) }), allowed: 'an object' }))
     return
   }
-  const fields = rule as Record<string, unknown>
+  const fields: Record<string, unknown> = Object.fromEntries([...KNOWN].map((name) => [name, optionOf(rule, name)]))
   const { resource, regex, inclusive, strategy, id } = fields
   const isName = typeof resource === 'string' && resource.isWellFormed()
-  const wrong = (field: string, allowed: string, isMissing = fields[field] === undefined): void => {
+  const wrong = (field: string, allowed: string, value = fields[field], isMissing = value === undefined): void => {
     faults.push(
       told({
         index,
         ...(isName && { resource }),
         field,
-        ...(!isMissing && { value: shown(fields[field]) }),
+        ...(!isMissing && { value: shown(value) }),
         allowed,
       }),
     )
   }
-  for (const name of Object.keys(fields)) {
-    if (!KNOWN.includes(name)) wrong(name, `left out: there are ${KNOWN.join(', ')}`, false)
+  for (const name of strangersIn(rule, KNOWN)) {
+    wrong(name, `left out: there are ${[...KNOWN].join(', ')}`, (rule as Record<string, unknown>)[name], false)
   }
   if (typeof strategy !== 'string' || !STRATEGIES.includes(strategy)) wrong('strategy', `one of ${STRATEGIES.join(', ')}`)
   for (const name of ['regex', 'inclusive']) {
@@ -146,12 +147,13 @@ function prepareOne({ rules, places, faults }: Prepared, rule: unknown, index: n
   }
   const isId = id === undefined || Number.isSafeInteger(id) || (typeof id === 'string' && id.isWellFormed())
   if (!isId) wrong('id', 'a string, or a whole number of at most 9007199254740991 in size')
-  const given = KNOWN.filter((name) => fields[name] !== undefined)
-  const options: NativeOptions = {
+  const given = [...KNOWN].filter((name) => fields[name] !== undefined)
+  // Without a prototype: the native part reads what somebody has put into that of every object.
+  const options: NativeOptions = Object.assign(Object.create(null), {
     resource: isName ? resource : '',
-    strategy: String(strategy),
+    strategy: typeof strategy === 'string' ? strategy : '',
     given: given.map((name) => ({ name, value: shown(fields[name]) })),
-  }
+  })
   if (typeof regex === 'boolean') options.regex = regex
   if (typeof inclusive === 'boolean') options.inclusive = inclusive
   if (isId && id !== undefined) options.id = String(id)

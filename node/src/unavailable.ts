@@ -1,5 +1,5 @@
 /** Answers for requests that could not be served because a breaker rejected a call. */
-import { checkOptions, checkSync, refusePromise } from './check'
+import { checkSync, optionsOf, refusePromise } from './check'
 import { type CircuitOpenError, findBlocked } from './errors'
 
 /** Options of the error handlers. */
@@ -18,14 +18,14 @@ export interface Unavailable {
 
 /** What to answer to a request that failed with an error; nothing where that is not about a breaker. */
 export function answerer(options: UnavailableOptions): (error: unknown) => Unavailable | undefined {
-  checkOptions('options', options, OPTIONS)
-  checkSync('body', options.body)
+  const { body: bodyOf } = optionsOf('options', options, OPTIONS)
+  checkSync('body', bodyOf)
   return (error) => {
     const blocked = findBlocked(error)
     if (blocked === undefined) return undefined
     const seconds = Math.max(1, Math.ceil(blocked.retryAfter / 1000))
     const retryAfter = Number.isFinite(seconds) ? String(seconds) : undefined
-    const body = options.body?.(blocked)
+    const body = bodyOf?.(blocked)
     refusePromise('body', body, 'a function that gives the body, and no promise')
     return { status: 503, retryAfter, body: body ?? 'Service Unavailable' }
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
-import { Breaker, CircuitOpenError } from 'tripcoil'
+import { Worker } from 'node:worker_threads'
+import { Breaker, CircuitOpenError, Registry } from 'tripcoil'
 import { R0, world } from './support.mjs'
 
 const EVENTS = ['open', 'halfOpen', 'close', 'success', 'failure', 'timeout', 'reject', 'fallback']
@@ -58,6 +60,80 @@ test('by hand: open, close, disable, enable', async () => {
   breaker.enable()
   assert.deepEqual([breaker.closed, breaker.enabled], [true, true])
   assert.deepEqual(names().filter((name) => name !== 'failure'), ['open', 'reject', 'close', 'success'])
+})
+
+test('open holds until close: through enable, after loads, and without a rule', async () => {
+  const { breaker, registry, clock, names } = made(async () => 5)
+  const isHeld = async () => {
+    await assert.rejects(breaker.fire(), (error) => error instanceof CircuitOpenError && error.mode === 'forcedOpen' && error.retryAfter === Infinity)
+    assert.deepEqual([breaker.opened, breaker.closed], [true, false])
+  }
+  breaker.open()
+  await isHeld()
+  breaker.enable()
+  await isHeld()
+  clock.advance(1e9)
+  await isHeld()
+  registry.load({ resource: 'stock', ...R0, threshold: 0.7 })
+  await isHeld()
+  assert.throws(() => breaker.resource.enter(), CircuitOpenError)
+  registry.load([])
+  await isHeld()
+  registry.load({ resource: 'stoc.', regex: true, ...R0 })
+  await isHeld()
+  breaker.disable()
+  assert.deepEqual([await breaker.fire(), breaker.enabled], [5, false])
+  breaker.enable()
+  await isHeld()
+  breaker.close()
+  assert.deepEqual([await breaker.fire(), breaker.closed, breaker.stats.rejects], [5, true, 7])
+  registry.load({ resource: 'stock', ...R0 })
+  assert.equal(await breaker.fire(), 5)
+  assert.equal(names().filter((name) => name === 'reject').length, 7)
+})
+
+test('open without a rule has the fallback answer, and is held for all that are on the resource', async () => {
+  const registry = new Registry()
+  const [one, other] = [1, 2].map((n) => new Breaker(async () => n, { resource: 'bare', registry, fallback: (error) => error.code }))
+  one.open()
+  assert.deepEqual([await one.fire(), await other.fire(), other.opened], ['ECIRCUITOPEN', 'ECIRCUITOPEN', true])
+  other.close()
+  assert.deepEqual([await one.fire(), await other.fire(), one.opened], [1, 2, false])
+  one.open()
+  one.resource.setMode('normal')
+  assert.deepEqual([await one.fire(), one.opened], [1, false])
+})
+
+test('disable holds until enable, after loads, and without a rule; enable opens and closes nothing', async () => {
+  const { breaker, registry } = made(async (error) => { if (error) throw error })
+  breaker.disable()
+  registry.load({ resource: 'stock', ...R0, threshold: 0.7 })
+  for (let i = 0; i < 10; i++) await assert.rejects(breaker.fire(new Error('no')), /^Error: no$/)
+  registry.load([])
+  assert.equal(breaker.enabled, false)
+  registry.load({ resource: 'stock', ...R0 })
+  assert.equal(breaker.enabled, false)
+  breaker.enable()
+  for (let i = 0; i < 4; i++) await assert.rejects(breaker.fire(new Error('no')), /^Error: no$/)
+  assert.deepEqual([breaker.enabled, breaker.opened], [true, true])
+  breaker.enable()
+  assert.equal(breaker.opened, true)
+})
+
+test('what another thread loads does not end what is held', async () => {
+  const breaker = new Breaker(async () => 5, { resource: 'held by one thread', ...R0 })
+  breaker.open()
+  const load = "require('tripcoil').Registry.global.loadResource('held by one thread', require('node:worker_threads').workerData)"
+  const worker = new Worker(load, { eval: true, workerData: { resource: 'held by one thread', ...R0, threshold: 0.7 } })
+  await once(worker, 'exit')
+  assert.equal(breaker.resource.breakers()[0].rule.threshold, 0.7)
+  await assert.rejects(breaker.fire(), CircuitOpenError)
+})
+
+test('async generator functions are refused, of which fire would only begin what can fail', () => {
+  const refused = { name: 'TypeError', message: 'fn: a function is not allowed; it must be another than an async generator function, which `breaker` guards' }
+  assert.throws(() => new Breaker(async function* () {}, R0), refused)
+  assert.throws(() => new Breaker((async function* () {}).bind(null), R0), refused)
 })
 
 test('this is passed by call, and success tells the time', async () => {

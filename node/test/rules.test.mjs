@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { breaker, InvalidRuleError, readRules, Registry } from 'tripcoil'
-import { R0, trip, world } from './support.mjs'
+import { guardAdapter } from 'tripcoil/axios'
+import { guardFetch } from 'tripcoil/fetch'
+import { R0, run, trip, world } from './support.mjs'
 
 const SENTINEL = { resource: 'stock', grade: 1, count: 0.5, timeWindow: 10 }
 
@@ -199,6 +201,87 @@ test('the legacy check is chosen explicitly', () => {
   clock.advance(11_000)
   assert.equal(old.tryEnter(), undefined)
   assert.equal(registry.resource('other').legacyStatistics?.pass ?? 0, 0)
+})
+
+test('a hole in a list of rules is a fault of its position, and nothing is loaded', () => {
+  const { registry } = world()
+  const before = registry.rules
+  const sparse = [{ resource: 'a', ...R0 }, , { resource: 'b', ...R0 }, undefined]
+  assert.throws(() => registry.load(sparse), ({ faults }) => {
+    assert.deepEqual(faults.map(({ message }) => message), ['rule 1: missing; it must be an object', 'rule 3: missing; it must be an object'])
+    return true
+  })
+  assert.throws(() => registry.load(new Array(3)), ({ faults }) => faults.length === 3)
+  assert.deepEqual(registry.rules, before)
+})
+
+test('what ends an entry takes a response time, and nothing else', () => {
+  const { stock } = world()
+  for (const how of ['exit', 'fail']) {
+    const entry = stock.enter()
+    for (const options of [null, 5, '5', [], new Error('no'), () => {}, true]) {
+      assert.throws(() => entry[how](options), { name: 'TypeError', message: /^options: .* is not allowed; it must be an object/ })
+    }
+    assert.throws(() => entry[how]({ rt: 3 }), { name: 'TypeError', message: '"rt" is not an option; there are responseTime' })
+    assert.throws(() => entry[how]({ responseTime: '5' }), { name: 'TypeError', message: /^responseTime: "5" is not allowed/ })
+    assert.equal(entry.hasEnded, false)
+    assert.equal(entry[how]({ responseTime: 3 }), true)
+    assert.throws(() => entry[how](5), TypeError)
+    assert.equal(entry[how](), false)
+  }
+})
+
+test('options and rules may be of a class, or have a prototype: all are taken, and all are checked', () => {
+  class Config {
+    #threshold = 0.5
+    strategy = 'errorRatio'
+    get threshold() { return this.#threshold }
+    get retryTimeout() { return 1000 }
+    get resource() { return 'stock' }
+  }
+  const { registry } = world()
+  registry.load(new Config())
+  registry.load([Object.create({ resource: 'stock', ...R0 })])
+  assert.equal(registry.rules[0].retryTimeout, R0.retryTimeout)
+  assert.throws(() => registry.load(Object.create({ resource: 'stock', ...R0, tresh: 1 })), ({ faults }) => faults[0].field === 'tresh' && faults[0].value === '1')
+  const own = breaker(() => {}, new (class extends Config { registry = registry })())
+  assert.equal(own.resource.breakers()[0].rule.retryTimeout, 1000)
+  const inherited = breaker(() => {}, Object.create({ ...R0, resource: 'stock', registry }))
+  assert.equal(inherited.resource.breakers()[0].rule.minRequestAmount, R0.minRequestAmount)
+  const bad = { code: 'ERR_INVALID_ARG_VALUE' }
+  assert.throws(() => breaker(() => {}, Object.create({ ...R0, tresh: 1 })), { ...bad, message: /^"tresh" is not an option/ })
+  assert.throws(() => breaker(() => {}, Object.create({ ...R0, timeout: -1 })), { ...bad, message: /^timeout: / })
+  assert.throws(() => new Registry(Object.create({ maxResources: 0 })), { ...bad, message: /^maxResources: / })
+  assert.throws(() => breaker(() => {}, Object.assign([], R0)), { ...bad, message: /^options: an array is not allowed/ })
+})
+
+test('an option is read once', async () => {
+  const { registry } = world()
+  let reads = 0
+  const options = { registry, get resource() { reads += 1; return 'stock' }, get timeout() { reads += 1; return reads > 10 ? -1 : 1000 } }
+  await breaker(() => {}, options)()
+  assert.equal(reads, 2)
+})
+
+test('what is put into Object.prototype is no option', () => {
+  const script = `
+    import { breaker, Registry } from 'tripcoil'
+    Object.assign(Object.prototype, { timeout: 5, responseTime: 'x', isFailure: 5, maxResources: -1, lenient: true, regex: true, foreign: 1 })
+    const registry = new Registry()
+    registry.load([{ resource: 'a.', strategy: 'errorRatio', threshold: 0.5, retryTimeout: 1000 }])
+    const call = breaker(() => new Promise((resolve) => setTimeout(resolve, 20)), { registry, resource: 'a.' })
+    await call()
+    console.log(registry.resource('a.').enter().exit(), registry.rules[0].regex)
+  `
+  const { status, stdout, stderr } = run(script)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, 'true false', ''])
+})
+
+test('what the adapters are given is refused by its name', () => {
+  const bad = { code: 'ERR_INVALID_ARG_VALUE' }
+  assert.throws(() => guardFetch({ ...R0, maxHosts: 0 }), { ...bad, message: /^maxHosts: 0 is not allowed/ })
+  assert.throws(() => guardFetch({}, 'fetch'), { ...bad, message: /^fetch: "fetch" is not allowed/ })
+  assert.throws(() => guardAdapter('http'), { ...bad, message: /^adapter: "http" is not allowed/ })
 })
 
 test('arguments that are none are refused by name', () => {
