@@ -1,5 +1,6 @@
 /** The errors that a user meets. Each is known by its `code`, also in another realm or thread. */
 import type { Mode, State } from './breakers'
+import { invalid } from './check'
 import type { Rule } from './rule'
 
 /** One thing that is wrong with rules. */
@@ -75,12 +76,15 @@ export class CircuitOpenError extends Error {
     return { name, message, code, resource, rule, state, mode, retryAfter, explanation }
   }
 
-  /** An error with these fields: for what {@link CircuitOpenError.toJSON} gave in another thread. */
+  /** An error with these fields: for what {@link CircuitOpenError.toJSON} gave in another thread or process. */
   static from(fields: CircuitOpenFields): CircuitOpenError {
+    if (!hasCode(fields, 'ECIRCUITOPEN')) throw invalid('fields', fields, 'what toJSON() of a CircuitOpenError has given')
     const error = Object.create(CircuitOpenError.prototype) as CircuitOpenError
-    const { name: _name, ...own } = fields
+    const { name: _name, retryAfter, ...own } = fields
     // Made of a real error, so that it is one to `util.types.isNativeError` and to structured clones.
-    return Object.assign(Object.setPrototypeOf(new Error(fields.message), Object.getPrototypeOf(error)), own)
+    return Object.assign(Object.setPrototypeOf(new Error(fields.message), Object.getPrototypeOf(error)), own, {
+      retryAfter: retryAfter ?? Infinity,
+    })
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
@@ -89,10 +93,11 @@ export class CircuitOpenError extends Error {
 }
 
 /** The fields of a {@link CircuitOpenError}. */
-export type CircuitOpenFields = Pick<
-  CircuitOpenError,
-  'name' | 'message' | 'code' | 'resource' | 'rule' | 'state' | 'mode' | 'retryAfter' | 'explanation'
->
+export interface CircuitOpenFields
+  extends Pick<CircuitOpenError, 'name' | 'message' | 'code' | 'resource' | 'rule' | 'state' | 'mode' | 'explanation'> {
+  /** As of the error; null for Infinity, which JSON cannot say, once it has been a text. */
+  retryAfter: number | null
+}
 
 /** A call was not done within its `timeout`; it counts as failed. What it comes to later is not heard. */
 export class TimeoutError extends Error {

@@ -36,22 +36,36 @@ export class Hub {
   readonly #native: Native.NativeRegistry
   readonly #listeners = new Set<{ listener: TransitionListener }>()
   #telling = false
+  /** Whether the rest is for a later turn. */
+  #isResting = false
 
   constructor(registry: Native.NativeRegistry) {
     this.#native = registry
   }
 
-  /** Tells of all changes that wait. What a listener changes is told after what it is being told of. */
+  /**
+   * Tells of the changes that wait. What a listener changes is told after what it is being told of; where that goes on
+   * and on, the rest is for a later turn of the event loop.
+   */
   drain(): void {
-    if (this.#telling || this.#listeners.size === 0) return
+    if (this.#telling || this.#isResting || this.#listeners.size === 0) return
     this.#telling = true
     try {
-      for (let change = this.#native.nextChange(); change !== null; change = this.#native.nextChange()) {
+      for (let told = 0; told < MOST_AT_ONCE; told++) {
+        const change = this.#native.nextChange()
+        if (change === null) return
         for (const { listener } of [...this.#listeners]) contained(() => listener(change))
       }
     } finally {
       this.#telling = false
     }
+    this.#isResting = true
+    const rest = setImmediate(() => {
+      this.#isResting = false
+      this.drain()
+    })
+    // Fake timers may have none.
+    rest.unref?.()
   }
 
   listen(listener: TransitionListener): () => void {
@@ -70,6 +84,9 @@ export class Hub {
     this.#native.observe(() => weak.deref()?.drain())
   }
 }
+
+/** Far more than one call, or one change by hand, makes where listeners make no others. */
+const MOST_AT_ONCE = 1000
 
 /** Calls what is a user's: what it throws, or rejects with, is reported aside. */
 export function contained(call: () => unknown): void {

@@ -117,3 +117,18 @@ test('the registry of the process is one for its threads: state, rules and chang
   clearInterval(keepAlive)
   assert.deepEqual(told, ['open'])
 })
+
+test('an error that has been JSON in between is the same, also without a limit', () => {
+  const { stock } = world()
+  stock.setMode('forcedOpen')
+  const error = (() => { try { stock.enter() } catch (error) { return error } })()
+  const made = CircuitOpenError.from(JSON.parse(JSON.stringify(error)))
+  assert.deepEqual([made.retryAfter, { ...made.toJSON() }], [Infinity, { ...error.toJSON() }])
+  assert.deepEqual(CircuitOpenError.from(structuredClone(error.toJSON())).toJSON(), error.toJSON())
+})
+
+test('an error is made of nothing but what toJSON has given', () => {
+  for (const fields of [5, null, undefined, {}, 'ECIRCUITOPEN', { code: 'ETIMEDOUT' }, []]) {
+    assert.throws(() => CircuitOpenError.from(fields), { name: 'TypeError', message: /^fields: / })
+  }
+})

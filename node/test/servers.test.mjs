@@ -65,6 +65,21 @@ for (const [name, start] of Object.entries(servers)) {
     assert.deepEqual([status, retryAfter, JSON.parse(body)], [503, null, { resource: 'stock' }])
   })
 
+  test(`${name} answers with the default body where the given function gives none`, async (t) => {
+    const { call, stock } = guardedWorld(async () => 'fine')
+    stock.setMode('forcedOpen')
+    for (const nothing of [undefined, null]) {
+      assert.deepEqual(await ask(t, call, { body: () => nothing }), { status: 503, retryAfter: null, body: 'Service Unavailable' })
+    }
+    assert.deepEqual(await ask(t, call, { body: () => '' }), { status: 503, retryAfter: null, body: '' })
+  })
+
+  test(`${name} hands on what the body's function throws`, async (t) => {
+    const { call, stock } = guardedWorld(async () => 'fine')
+    stock.setMode('forcedOpen')
+    assert.equal((await ask(t, call, { body: () => { throw new Error('body') } })).status, 500)
+  })
+
   test(`${name} hands on other errors, and lets answers pass`, async (t) => {
     const { status, retryAfter } = await ask(t, async () => { throw new Error('other') })
     assert.deepEqual([status, retryAfter], [500, null])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Registry } from 'tripcoil'
-import { guardedWorld, R0, totals, trip, turn, world } from './support.mjs'
+import { guardedWorld, R0, run, totals, trip, turn, world } from './support.mjs'
 
 test('a change is told before the call that made it goes on, with all that is to be known', async () => {
   const { call, registry, clock } = guardedWorld(async () => { throw new Error('no') })
@@ -175,4 +175,33 @@ test('two handles of the registry of the process are told of each other\'s chang
   Registry.global.resource('two copies').setMode('forcedOpen')
   assert.equal((await told).toMode, 'forcedOpen')
   clearInterval(keepAlive)
+})
+
+test('a listener that causes change after change takes turns with the rest of the program', async () => {
+  const { registry, stock } = world()
+  let told = 0
+  const unlisten = registry.onTransition(() => {
+    told += 1
+    if (told < 3000) stock.reset()
+  })
+  stock.reset()
+  const atOnce = told
+  assert.ok(atOnce >= 1000 && atOnce < 3000, String(atOnce))
+  for (let turns = 0; turns < 10; turns++) await turn()
+  assert.equal(told, 3000)
+  unlisten()
+})
+
+test('one that never ends keeps no program alive', () => {
+  const script = `
+    import { Registry } from 'tripcoil'
+    const registry = new Registry()
+    registry.load({ resource: 'r', strategy: 'errorRatio', threshold: 0.5, retryTimeout: 1000 })
+    const r = registry.resource('r')
+    registry.onTransition(() => r.reset())
+    r.reset()
+    console.log('done')
+  `
+  const { status, stdout, stderr } = run(script)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, 'done', ''])
 })
