@@ -109,7 +109,7 @@ class Call {
 
   #run(): unknown {
     const args = this.#controller === undefined ? this.#args : this.#withSignal(this.#controller.signal)
-    const run = (): unknown => this.#fn!.apply(this.#self, args)
+    const run = (): unknown => Reflect.apply(this.#fn!, this.#self, args)
     return this.#traced === undefined ? run() : storage.run(this.#traced, run)
   }
 
@@ -222,7 +222,7 @@ class Call {
   #recover(error: any, instead: ((error: any, ...args: any[]) => unknown) | undefined): void {
     if (instead === undefined) return this.#reject(error)
     try {
-      const value = instead.call(this.#self, error, ...this.#args)
+      const value = Reflect.apply(instead, this.#self, [error, ...this.#args])
       this.#events?.fallback(value)
       this.#resolve(value)
     } catch (failure) {

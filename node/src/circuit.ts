@@ -126,7 +126,7 @@ export class Breaker<A extends unknown[] = any[], T = any> extends EventEmitter<
   fallback(instead: (...args: any[]) => unknown): this {
     checkFunction('fallback', instead)
     this.#policy.fallback = function (this: unknown, error: unknown, ...args: unknown[]) {
-      return instead.call(this, ...args, error)
+      return Reflect.apply(instead, this, [...args, error])
     }
     return this
   }
@@ -189,7 +189,7 @@ export class Breaker<A extends unknown[] = any[], T = any> extends EventEmitter<
 }
 
 function tell(breaker: EventEmitter, name: string, args: unknown[]): void {
-  for (const listener of breaker.rawListeners(name)) contained(() => listener.apply(breaker, args))
+  for (const listener of breaker.rawListeners(name)) contained(() => Reflect.apply(listener, breaker, args))
 }
 
 /** Keeps the resource as it is held, also against loads by other threads; rejects where it has nothing to hold. */

@@ -15,6 +15,8 @@ const { enter, exit } = doors
 const changed = CHANGED
 // The language's own: one of its reactions runs, and once.
 const { then } = Promise.prototype
+// A function may have an `apply` of its own.
+const { apply } = Reflect
 
 type AnyFunction = (this: any, ...args: any[]) => any
 
@@ -147,7 +149,7 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: R
     let result: unknown
     let isPromise: boolean
     try {
-      result = fn.apply(this, args)
+      result = apply(fn, this, args)
       isPromise = result instanceof Promise && result.then === then && result.constructor === Promise
     } catch (error) {
       return settled(fail, policy, gate, token, error)
@@ -228,7 +230,7 @@ function guardGenerator(policy: Policy, fn: AnyFunction): AnyFunction {
       if (given < 0) throw gate.blocked(given, resource)
       if (given & CHANGED) gate.hub.drain()
       token = given
-      return yield* fn.apply(self, args)
+      return yield* apply(fn, self, args)
     }
     return watchedGenerator(admitted(this), (ending) => {
       if (token === undefined) return

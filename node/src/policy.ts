@@ -121,7 +121,7 @@ export class Policy {
   /** The name of the resource that a call is on. */
   resourceOf(self: unknown, args: unknown[]): string {
     const target = this.#target
-    return 'nameOf' in target ? checkName('resource', target.nameOf.apply(self, args)) : target.name
+    return 'nameOf' in target ? checkName('resource', Reflect.apply(target.nameOf, self, args)) : target.name
   }
 
   enter(resource: string): number {

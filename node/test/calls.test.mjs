@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { breaker, CircuitOpenError, isBlocked, Registry, trace } from 'tripcoil'
+import { breaker, Breaker, CircuitOpenError, isBlocked, Registry, trace } from 'tripcoil'
 import { deferred, guardedWorld, R0, totals, trip, turn, world } from './support.mjs'
 
 test('arguments, this, name and length are those of the function', async () => {
@@ -130,6 +130,74 @@ for (const [kind, [make, outcome, ...only]] of Object.entries(oddPromises)) {
     }
   })
 }
+
+test('a function is called as such, whatever it has of its own', async () => {
+  const hijacked = Object.assign(() => 5, { apply() { throw new Error('apply') }, call() { throw new Error('call') } })
+  const bare = Object.setPrototypeOf(() => 5, null)
+  const proxied = new Proxy(() => 4, { apply: () => 5 })
+  const frozen = Object.freeze(async () => 5)
+  for (const fn of [hijacked, bare, proxied, frozen]) {
+    for (const options of [{}, { timeout: 60_000 }, { resource: fn === bare ? 'stock' : () => 'stock' }]) {
+      const { call, stock } = guardedWorld(fn, options)
+      assert.equal(await call(), 5)
+      assert.deepEqual(totals(stock), { passed: 1, good: 1 })
+    }
+    const blocked = guardedWorld(() => { throw new Error('no') }, { fallback: fn, onBlocked: fn })
+    assert.equal(await blocked.call(), 5)
+    blocked.stock.setMode('forcedOpen')
+    assert.equal(await blocked.call(), 5)
+  }
+  const generator = Object.assign(async function* () { yield 5 }, { apply() { throw new Error('apply') } })
+  for await (const item of guardedWorld(generator).call()) assert.equal(item, 5)
+})
+
+test('functions and options of another realm are as good', async () => {
+  const fn = runInNewContext('async (error) => { if (error) throw error; return 5 }')
+  const { call, stock } = guardedWorld(fn, runInNewContext('({ isFailure: (error) => error !== "fine" })'))
+  assert.equal(await call(), 5)
+  await assert.rejects(call('fine'), (error) => error === 'fine')
+  await assert.rejects(call(runInNewContext('new Error("no")')), /no/)
+  assert.deepEqual(totals(stock), { passed: 3, good: 2, bad: 1 })
+  const generator = guardedWorld(runInNewContext('(async function* () { yield 1 })'))
+  for await (const item of generator.call()) assert.equal(item, 1)
+  assert.deepEqual(totals(generator.stock), { passed: 1, good: 1 })
+})
+
+test('AsyncLocalStorage is kept by every kind of wrapper, to whatever is called and after it', async () => {
+  const storage = new AsyncLocalStorage()
+  const lost = []
+  let seen = 0
+  const see = (where) => {
+    seen += 1
+    if (storage.getStore() !== 'mine') lost.push(where)
+  }
+  const fn = (where) => async () => { await turn(); see(where); return 5 }
+  const fails = async () => { await turn(); throw new Error('no') }
+  const items = (where) => async function* () { await turn(); see(where); yield 1; await turn(); see(where) }
+  await storage.run('mine', async () => {
+    for (const options of [{}, { timeout: 60_000 }, { signal: 0 }, { trace: true }, { stream: true }]) {
+      const where = JSON.stringify(options)
+      await guardedWorld(fn(where), options).call({})
+      see(`after ${where}`)
+      await guardedWorld(fails, { ...options, fallback: () => see(`fallback ${where}`) }).call({})
+      see(`after the fallback ${where}`)
+    }
+    await world().stock.call(fn('call'))
+    see('after call')
+    for await (const _ of guardedWorld(items('generator')).call()) see('its items')
+    for await (const _ of await guardedWorld(async () => items('stream')(), { stream: true }).call()) see('its items, too')
+    see('after the stream')
+    const breaker = new Breaker(fails, { ...R0, minRequestAmount: 1 })
+    for (const event of ['failure', 'open', 'reject']) breaker.on(event, () => see(event))
+    for (let i = 0; i < 2; i++) await breaker.fire().catch(() => see('catch'))
+    const controller = new AbortController()
+    const aborted = guardedWorld(() => new Promise(() => {}), { signal: 0 }).call({ signal: controller.signal })
+    storage.run('another\'s', () => controller.abort())
+    await aborted.catch(() => see('after an abort'))
+  })
+  assert.deepEqual(lost, [])
+  assert.equal(seen, 35)
+})
 
 test('errors are judged by ignore, then by isFailure; results by isFailureResult', async () => {
   const options = {

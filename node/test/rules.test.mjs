@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { runInNewContext } from 'node:vm'
 import { breaker, InvalidRuleError, readRules, Registry } from 'tripcoil'
 import { guardAdapter } from 'tripcoil/axios'
 import { guardFetch } from 'tripcoil/fetch'
@@ -138,6 +139,14 @@ test('faults of a document tell the line', () => {
     assert.deepEqual(faults.map(({ index, line, field, value }) => [index, line, field, value]), [[1, 2, 'count', '1.5'], [1, 2, 'timeWindow', '0']])
     return true
   })
+})
+
+test('bytes may be of another realm, as those that a test runner\'s files are', () => {
+  const bytes = runInNewContext('Uint8Array.from(text, (c) => c.charCodeAt())', { text: JSON.stringify([SENTINEL]) })
+  const { registry } = world()
+  assert.equal(registry.load(bytes).rules, 1)
+  assert.equal(registry.loadResource('stock', bytes).rules, 1)
+  assert.equal(readRules(bytes).rules.length, 1)
 })
 
 test('a lenient load takes what is valid, of a document', () => {
