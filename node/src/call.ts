@@ -1,4 +1,5 @@
 /** A guarded call with all that can be wanted of it: time-outs, signals, fallbacks, streams. */
+import { withSignal } from './carrier'
 import { isBlocked, TimeoutError } from './errors'
 import { BAD, CANCELLED, CHANGED, GOOD, type Outcome } from './gate'
 import type { Policy } from './policy'
@@ -108,17 +109,10 @@ class Call {
   }
 
   #run(): unknown {
-    const args = this.#controller === undefined ? this.#args : this.#withSignal(this.#controller.signal)
+    const { signal } = this.#controller ?? {}
+    const args = signal === undefined ? this.#args : withSignal(this.#args, this.#policy.signalAt!, signal)
     const run = (): unknown => Reflect.apply(this.#fn!, this.#self, args)
     return this.#traced === undefined ? run() : storage.run(this.#traced, run)
-  }
-
-  #withSignal(signal: AbortSignal): unknown[] {
-    const at = this.#policy.signalAt!
-    const args = [...this.#args]
-    while (args.length < at) args.push(undefined)
-    args[at] = { ...(args[at] as object | undefined), signal }
-    return args
   }
 
   /** Gives the call its outcome; false where it has one already. */

@@ -1,5 +1,5 @@
 import { invalid, optionsOf } from './check'
-import { BAD, CANCELLED, type Gate, GOOD, IGNORED, type Outcome } from './gate'
+import { BAD, CANCELLED, Gate, GOOD, IGNORED, type Outcome } from './gate'
 
 /** How an entry can be ended besides. */
 export interface ExitOptions {
@@ -31,6 +31,7 @@ export class Entry {
 
   /** @internal */
   constructor(resource: string, gate: Gate, token: number, exitWith: Held['exitWith']) {
+    if (!(gate instanceof Gate)) throw invalid('new Entry', undefined, "asked of a resource: `resource.enter()`")
     this.resource = resource
     this.#held = { gate, token, exitWith, hasEnded: false }
     lost.register(this, this.#held)

@@ -1,6 +1,7 @@
 /** What a guarded call is made with. */
 import { doors } from './addon'
-import { checkBoolean, checkFunction, checkMillis, checkName, checkSignal, checkSync, invalid, verdict } from './check'
+import { checkBoolean, checkFunction, checkMillis, checkName, checkSync, invalid, verdict } from './check'
+import { signalIn } from './carrier'
 import { type CircuitOpenError, isBlocked } from './errors'
 import { BAD, type Gate, GOOD, IGNORED, type Outcome } from './gate'
 import type { Registry } from './registry'
@@ -148,11 +149,7 @@ export class Policy {
 
   /** The caller's signal, where the arguments carry one. */
   callerSignal(args: unknown[]): AbortSignal | undefined {
-    if (this.signalAt === undefined) return undefined
-    const carrier = args[this.signalAt] as { signal?: AbortSignal | null } | null | undefined
-    const signal = carrier?.signal
-    checkSignal('signal', signal)
-    return signal ?? undefined
+    return this.signalAt === undefined ? undefined : signalIn(args, this.signalAt)
   }
 }
 

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { types } from 'node:util'
 import { native, type Native } from './addon'
 import { checkBoolean, checkCount, checkName, invalid, optionsOf } from './check'
 import { VirtualClock } from './clock'
 import { type Fault, InvalidRuleError } from './errors'
 import { Gate } from './gate'
 import { type Held, Resource } from './resource'
-import { documentText, prepare, type Rule, type RuleOptions, told, type Warning } from './rule'
+import { documentText, isDocument, prepare, type Rule, type RuleOptions, told, type Warning } from './rule'
 import { Hub, type Transition, type TransitionListener, transitions, type TransitionsOptions } from './transitions'
 
 /** Options of a registry. */
@@ -220,11 +219,6 @@ function make(options: RegistryOptions): Native.NativeRegistry {
   if (clock !== undefined && !(clock instanceof VirtualClock)) throw invalid('clock', clock, 'a VirtualClock')
   checkCount('maxResources', maxResources)
   return new native.NativeRegistry(clock?.native, maxResources ?? 0)
-}
-
-function isDocument(rules: unknown): rules is string | Uint8Array {
-  // Of whatever realm: test runners have their own.
-  return typeof rules === 'string' || types.isUint8Array(rules)
 }
 
 const REGISTRY_OPTIONS: ReadonlySet<string> = new Set(['clock', 'maxResources'])

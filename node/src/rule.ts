@@ -1,6 +1,7 @@
 /** Rules in JavaScript's own vocabulary. Times are in ms. */
+import { types } from 'node:util'
 import { native } from './addon'
-import { optionOf, shown, strangersIn } from './check'
+import { invalid, optionOf, shown, strangersIn } from './check'
 import type { Fault } from './errors'
 import type { RuleOptions as NativeOptions } from './native'
 
@@ -69,7 +70,13 @@ export interface Warning extends Omit<Fault, 'allowed'> {
 
 /** Reads a rule document (JSON, in Sentinel's or sentinel-golang's fields), and loads nothing. Never throws for its contents. */
 export function readRules(document: string | Uint8Array): ReadRules {
+  if (!isDocument(document)) throw invalid('document', document, 'JSON text, or its bytes')
   return native.readRules(documentText(document))
+}
+
+/** Text, or bytes of whatever realm: test runners have their own. */
+export function isDocument(rules: unknown): rules is string | Uint8Array {
+  return typeof rules === 'string' || types.isUint8Array(rules)
 }
 
 /** A document as the native part takes it: a lone surrogate, which UTF-8 cannot say, in JSON's escapes. */

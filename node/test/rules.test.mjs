@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { runInNewContext } from 'node:vm'
-import { breaker, InvalidRuleError, readRules, Registry } from 'tripcoil'
+import { breaker, Entry, InvalidRuleError, readRules, Registry } from 'tripcoil'
 import { guardAdapter } from 'tripcoil/axios'
 import { guardFetch } from 'tripcoil/fetch'
 import { R0, run, trip, world } from './support.mjs'
@@ -303,6 +303,8 @@ test('arguments that are none are refused by name', () => {
     assert.throws(() => clock.advance(time), { ...bad, message: /^by: / })
     assert.throws(() => stock.enter().exit({ responseTime: time === 2 ** 53 ? -5 : (time ?? null) }), { ...bad, message: /^responseTime: / })
   }
+  for (const document of [5, undefined, null, {}, [], new DataView(new ArrayBuffer(1))]) assert.throws(() => readRules(document), { ...bad, message: /^document: / })
+  assert.throws(() => new Entry(), { ...bad, message: /^new Entry: / })
   assert.throws(() => clock.setNanoseconds(5), { ...bad, message: /^time: / })
   for (const maxResources of [0, -1, 1.5, '5', 2 ** 32, NaN]) assert.throws(() => new Registry({ maxResources }), { ...bad, message: /^maxResources: / })
   assert.throws(() => new Registry({ clock: Date }), { ...bad, message: /^clock: a function is not allowed; it must be a VirtualClock$/ })

@@ -43,6 +43,27 @@ test('the function is given a signal that the time-out aborts, beside what it wa
   await assert.rejects(alone, TimeoutError)
 })
 
+test('what carries the signal keeps what it has, also that of its class', async () => {
+  class Options {
+    #url = '/'
+    method = 'PUT'
+    get url() { return this.#url }
+  }
+  const seen = async ({ signal, url, method, ...rest }) => [signal instanceof AbortSignal, url, method, Object.keys(rest)]
+  const { call } = guardedWorld(seen, { signal: 0 })
+  assert.deepEqual(await call(new Options()), [true, '/', 'PUT', []])
+  assert.deepEqual(await call(Object.freeze(new Options())), [true, '/', 'PUT', []])
+  assert.deepEqual(await call(Object.create({ url: '/', method: 'PUT' })), [true, '/', 'PUT', []])
+  assert.deepEqual(await call(Object.freeze({ url: '/', method: 'PUT', other: 1 })), [true, '/', 'PUT', ['other']])
+  assert.deepEqual(await call(Object.assign(Object.create(null), { url: '/' })), [true, '/', undefined, []])
+  const { call: same } = guardedWorld(async (options) => options instanceof Options, { signal: 0 })
+  assert.equal(await same(new Options()), true)
+  // What cannot carry one is not made into something else.
+  for (const other of ['/', 5, true, () => {}]) {
+    await assert.rejects(call(other), { name: 'TypeError', message: /^argument 0: .* is not allowed; it must be an object, which may carry a signal$/ })
+  }
+})
+
 test('the signal goes where the arguments have no place yet', async () => {
   const { call } = guardedWorld(async (...args) => args, { signal: 2 })
   const args = await call('a')
