@@ -161,7 +161,7 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: R
     const settlers = spare.length > 0 ? spare.pop()! : settlersOf(policy, gate, spare)
     settlers.token = token
     try {
-      return then.call(result as Promise<unknown>, settlers.fulfilled, settlers.rejected)
+      return (result as Promise<unknown>).then(settlers.fulfilled, settlers.rejected)
     } catch (error) {
       // A constructor that has changed meanwhile: there are no reactions.
       return settled(fail, policy, gate, token, error)
@@ -171,6 +171,7 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: R
 
 /** The reactions that end a call: one call at a time, and then another. */
 interface Settlers {
+  /** Negative for none: a `then` that is not the one it was when it was looked at may react twice. */
   token: number
   readonly fulfilled: (value: unknown) => unknown
   readonly rejected: (error: unknown) => never
@@ -180,9 +181,11 @@ function settlersOf(policy: Policy, gate: Gate, spare: Settlers[]): Settlers {
   const { hub } = gate
   const { trustsResults } = policy
   const settlers: Settlers = {
-    token: 0,
+    token: -1,
     fulfilled(value) {
       const { token } = settlers
+      if (token < 0) return value
+      settlers.token = -1
       spare.push(settlers)
       if (!trustsResults) return succeed(policy, gate, token, value)
       if (exit(token)) hub.drain()
@@ -190,6 +193,8 @@ function settlersOf(policy: Policy, gate: Gate, spare: Settlers[]): Settlers {
     },
     rejected(error) {
       const { token } = settlers
+      if (token < 0) throw error
+      settlers.token = -1
       spare.push(settlers)
       return fail(policy, gate, token, error)
     },

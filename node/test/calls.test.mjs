@@ -82,6 +82,20 @@ function flipping() {
   })
 }
 
+/** Looks like one of the language's, until it is used: then it reacts in both ways, twice. */
+function changing() {
+  let reads = 0
+  const { then } = Promise.prototype
+  const twice = function (resolve, reject) {
+    for (let i = 0; i < 2; i++) {
+      resolve(1)
+      try { reject(new Error('no')) } catch {}
+    }
+    return then.call(this, () => 1)
+  }
+  return Object.defineProperty(Promise.resolve(1), 'then', { get: () => (reads++ === 0 ? then : twice) })
+}
+
 class Refusing extends Promise {
   then() { throw new Error('refused') }
 }
@@ -100,6 +114,7 @@ const oddPromises = {
   'a then of its own that gives no promise': [() => own((resolve) => { resolve(1); return 5 }), 'good'],
   'no then': [() => own(undefined), 'good'],
   'a constructor that changes': [flipping, 'bad', { timeout: undefined }],
+  'a then that changes': [changing, 'good', { timeout: undefined }],
   'a subclass that refuses': [() => new Refusing(() => {}), 'bad'],
   'a subclass that settles twice': [() => Twice.resolve(1), 'good'],
   'a species of its own': [() => constructed({ value: { [Symbol.species]: function () { throw new Error('species') } } }), 'bad'],
