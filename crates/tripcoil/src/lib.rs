@@ -42,6 +42,7 @@ mod entry;
 mod handle;
 mod held;
 mod legacy;
+mod loading;
 mod names;
 mod observers;
 mod outcome;
