@@ -608,6 +608,16 @@ tripcoil_status tripcoil_registry_load_resource(const struct tripcoil_registry *
                                                 size_t text_len,
                                                 struct tripcoil_report **report);
 
+/// Gives a resource rules of its own, in the place of those it had: what the code that calls it says. They
+/// guard it while no rule that is loaded for its name does, and default rules then do not; loads leave them.
+/// A bounded registry forgets them with the resource, and takes none for a name that it has no place for.
+tripcoil_status tripcoil_registry_set_own(const struct tripcoil_registry *registry,
+                                          const char *name,
+                                          size_t name_len,
+                                          const char *text,
+                                          size_t text_len,
+                                          struct tripcoil_report **report);
+
 /// Replaces the default rules, whose resource is `*`: they guard every resource that no other rule
 /// matches and that is not excluded, each with breakers of its own.
 tripcoil_status tripcoil_registry_load_defaults(const struct tripcoil_registry *registry,

@@ -384,6 +384,13 @@ public:
             get(), name.data(), name.size(), json.data(), json.size(), &given);
         return detail::loaded(status, given);
     }
+    report set_own(const std::string &name, const std::string &json) const
+    {
+        tripcoil_report *given = nullptr;
+        const tripcoil_status status =
+            tripcoil_registry_set_own(get(), name.data(), name.size(), json.data(), json.size(), &given);
+        return detail::loaded(status, given);
+    }
     report load_legacy(release of, const std::string &json) const
     {
         tripcoil_report *given = nullptr;

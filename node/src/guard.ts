@@ -102,7 +102,7 @@ export function prepareGuard(fn: AnyFunction, given: BreakerOptions): Prepared {
 function named(registry: Registry, name: unknown, fn: AnyFunction, options: BreakerOptions): Resource {
   const rule = ruleOf(options)
   const resource = registry.resource(name === undefined ? ownName(fn) : checkName('resource', name))
-  if (rule !== undefined) registry.loadResource(resource.name, { resource: resource.name, ...rule })
+  if (rule !== undefined) registry.setOwnRules(resource.name, { resource: resource.name, ...rule })
   return resource
 }
 

@@ -55,11 +55,13 @@ export declare class NativeRegistry {
   loadDefaults(text: Text): Loaded
   /** Chooses the check of an older release, and replaces its rules. */
   loadLegacy(release: string, text: Text): Loaded
+  /** Gives a resource rules of its own, beneath those that are loaded. */
+  setOwn(name: string, text: Text): Loaded
   /**
-   * As `load`, `load_resource` (with a name), and `load_defaults` (with `*`), from objects. Where
+   * As `load`, `load_resource` and `set_own` (with a name), and `load_defaults` (with `*`), from objects. Where
    * JavaScript has found faults already, `apply` is false, and only the others are looked for.
    */
-  loadRules(scope: 'ordinary' | 'resource' | 'defaults', name: string, rules: Array<RuleOptions>, apply: boolean): Loaded
+  loadRules(scope: 'ordinary' | 'resource' | 'own' | 'defaults', name: string, rules: Array<RuleOptions>, apply: boolean): Loaded
   /** Takes names out of the default rules' guard. */
   exclude(names: Array<string>): void
   /** Puts names back. */

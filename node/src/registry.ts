@@ -111,6 +111,18 @@ export class Registry {
   }
 
   /**
+   * Gives a resource rules of its own, in the place of those it had: what the code that calls it says, as the rule
+   * among the options of `breaker` does. They guard it while no rule that is loaded for its name does, and default
+   * rules then do not; loads leave them. A bounded registry forgets them with the resource, and takes none for a name
+   * that it has no place for.
+   */
+  setOwnRules(name: string, rules: RuleSource): Report {
+    checkName('name', name)
+    if (isDocument(rules)) return this.#done(this.#native.setOwn(name, documentText(rules)))
+    return this.#loadObjects('own', name, rules)
+  }
+
+  /**
    * Replaces the default rules, whose resource is `*`. They guard every resource that no other rule matches and
    * that is not excluded, each with breakers of its own.
    */
@@ -126,7 +138,7 @@ export class Registry {
     return this.#done(this.#native.loadLegacy(release, documentText(document)))
   }
 
-  #loadObjects(scope: 'ordinary' | 'resource' | 'defaults', name: string, source: unknown): Report {
+  #loadObjects(scope: 'ordinary' | 'resource' | 'own' | 'defaults', name: string, source: unknown): Report {
     const { rules, places, faults } = prepare(source)
     const loaded = this.#native.loadRules(scope, name, rules, faults.length === 0)
     const found = loaded.faults.map(({ index, ...fault }) => told(index === undefined ? fault : { index: places[index]!, ...fault }))

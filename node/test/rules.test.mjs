@@ -183,6 +183,22 @@ test('what is no source of rules is refused', () => {
   assert.throws(() => new Registry().loadLegacy('1.7', []), { message: /^document: an array is not allowed/ })
 })
 
+test('a function\'s own rule is beneath those that are loaded for its name, and stays when they go', () => {
+  const registry = new Registry()
+  const guarded = breaker(async () => 1, { resource: 'stock', registry, ...R0, threshold: 0.25 })
+  const threshold = () => guarded.resource.breakers().map(({ rule }) => rule.threshold)
+  registry.load([{ resource: 'other', ...R0 }])
+  assert.deepEqual(threshold(), [0.25])
+  registry.load([{ resource: 'stock', ...R0, threshold: 0.75 }])
+  breaker(async () => 2, { resource: 'stock', registry, ...R0, threshold: 0.5 })
+  assert.deepEqual(threshold(), [0.75])
+  registry.load([])
+  assert.deepEqual(threshold(), [0.5])
+  registry.setOwnRules('stock', '[]')
+  assert.deepEqual(threshold(), [])
+  assert.throws(() => registry.setOwnRules('stock', { resource: 'b', ...R0 }), ({ faults }) => faults[0].field === 'resource')
+})
+
 test('one resource\'s rules, default rules and patterns', () => {
   const registry = new Registry()
   registry.loadResource('a', [{ resource: 'a', ...R0 }])

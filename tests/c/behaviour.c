@@ -254,9 +254,11 @@ static void rules_and_reports(void)
     OK(tripcoil_report_free(report));
 
     OK(tripcoil_registry_load_resource(w.registry, TRIPCOIL_STR("stock"), RULE("stock"), NULL));
+    OK(tripcoil_registry_set_own(w.registry, TRIPCOIL_STR("own"), RULE("own"), NULL));
     OK(tripcoil_registry_load_defaults(w.registry, RULE("*"), NULL));
     OK(tripcoil_registry_rules(w.registry, text, sizeof text, NULL));
     CHECK(strstr(text, "\"resource\":\"a\"") && strstr(text, "\"resource\":\"*\""));
+    CHECK(strstr(text, "\"resource\":\"own\""));
     OK(tripcoil_registry_resource(w.registry, TRIPCOIL_STR("other"), &other));
     OK(tripcoil_resource_breaker_count(other, &count));
     CHECK(count == 1);
@@ -270,7 +272,7 @@ static void rules_and_reports(void)
     CHECK(count == 1);
     OK(tripcoil_registry_count(w.registry, &counts));
     OK(tripcoil_registry_names(w.registry, text, sizeof text, NULL));
-    CHECK(counts.resources == 2 && strcmp(text, "[\"other\",\"stock\"]") == 0);
+    CHECK(counts.resources == 3 && strcmp(text, "[\"other\",\"own\",\"stock\"]") == 0);
 
     IS(TRIPCOIL_NOT_FOUND, tripcoil_resource_legacy_statistics(other, &statistics));
     OK(tripcoil_registry_load_legacy(w.registry, TRIPCOIL_LEGACY_1_7,

@@ -44,6 +44,7 @@ static void nulls(struct world *w)
     IS(null, tripcoil_registry_load_lenient(NULL, RULE("a"), NULL));
     IS(null, tripcoil_registry_load_defaults(NULL, RULE("*"), NULL));
     IS(null, tripcoil_registry_load_resource(w->registry, NULL, 1, RULE("a"), NULL));
+    IS(null, tripcoil_registry_set_own(w->registry, NULL, 1, RULE("a"), NULL));
     IS(null, tripcoil_registry_load_legacy(NULL, TRIPCOIL_LEGACY_1_6, RULE("a"), NULL));
     IS(null, tripcoil_registry_exclude(NULL, TRIPCOIL_STR("a")));
     IS(null, tripcoil_registry_include(w->registry, NULL, 1));
@@ -248,6 +249,8 @@ static void no_report(struct world *w)
     NO_REPORT(null, tripcoil_registry_load_resource(registry, NULL, 1, RULE("a"), &report));
     NO_REPORT(TRIPCOIL_INVALID_NAME,
               tripcoil_registry_load_resource(registry, NULL, 0, RULE("a"), &report));
+    NO_REPORT(null, tripcoil_registry_set_own(NULL, TRIPCOIL_STR("a"), RULE("a"), &report));
+    NO_REPORT(TRIPCOIL_INVALID_NAME, tripcoil_registry_set_own(registry, NULL, 0, RULE("a"), &report));
     NO_REPORT(null, tripcoil_registry_load_defaults(registry, NULL, 2, &report));
     NO_REPORT(null, tripcoil_registry_load_legacy(registry, TRIPCOIL_LEGACY_1_6, NULL, 2, &report));
     NO_REPORT(TRIPCOIL_INVALID_VALUE, tripcoil_registry_load_legacy(registry, 18, RULE("a"), &report));

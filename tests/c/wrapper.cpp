@@ -50,6 +50,7 @@ void call_maps_exceptions_to_outcomes()
     CHECK(f.snapshot().good == 4 && f.snapshot().bad == 1);
 
     tripcoil::resource inner = f.registry.resource("inner");
+    f.registry.set_own("inner", "{\"resource\": \"inner\", \"count\": 70, \"timeWindow\": 1}");
     f.registry.load_resource("inner", "{\"resource\": \"inner\", \"count\": 50, \"timeWindow\": 1}");
     inner.set_mode(tripcoil::mode::forced_open);
     CHECK(throws<tripcoil::blocked>([&] { f.stock.call([&] { inner.call([] {}); }); }));

@@ -92,6 +92,30 @@ pub unsafe extern "C" fn tripcoil_registry_load_resource(
     })
 }
 
+/// Gives a resource rules of its own, in the place of those it had: what the code that calls it says. They
+/// guard it while no rule that is loaded for its name does, and default rules then do not; loads leave them.
+/// A bounded registry forgets them with the resource, and takes none for a name that it has no place for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_set_own(
+    registry: *const tripcoil_registry,
+    name: *const c_char,
+    name_len: usize,
+    text: *const c_char,
+    text_len: usize,
+    report: *mut *mut tripcoil_report,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a place for a handle or NULL, and a text.
+        let name = unsafe {
+            report_place(report)?;
+            text::name(name, name_len)?
+        };
+        let read = |registry: &Registry, text: &[u8]| Ok(registry.set_own_json(name, text));
+        // SAFETY: the contract, as for `load`.
+        unsafe { load(registry, text, text_len, report, read) }
+    })
+}
+
 /// Replaces the default rules, whose resource is `*`: they guard every resource that no other rule
 /// matches and that is not excluded, each with breakers of its own.
 #[unsafe(no_mangle)]

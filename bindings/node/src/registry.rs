@@ -155,12 +155,18 @@ impl NativeRegistry {
         Ok(self.registry.load_legacy(release, bytes(&text)).into())
     }
 
-    /// As `load`, `load_resource` (with a name), and `load_defaults` (with `*`), from objects. Where
+    /// Gives a resource rules of its own, beneath those that are loaded.
+    #[napi(catch_unwind)]
+    pub fn set_own(&self, name: String, text: Text) -> Loaded {
+        self.registry.set_own_json(&name, bytes(&text)).into()
+    }
+
+    /// As `load`, `load_resource` and `set_own` (with a name), and `load_defaults` (with `*`), from objects. Where
     /// JavaScript has found faults already, `apply` is false, and only the others are looked for.
     #[napi(catch_unwind)]
     pub fn load_rules(
         &self,
-        #[napi(ts_arg_type = "'ordinary' | 'resource' | 'defaults'")] scope: String,
+        #[napi(ts_arg_type = "'ordinary' | 'resource' | 'own' | 'defaults'")] scope: String,
         name: String,
         rules: Vec<RuleOptions>,
         apply: bool,
@@ -170,6 +176,7 @@ impl NativeRegistry {
             "resource" => {
                 (Scope::Resource(&name), |registry, name, rules| registry.load_resource_rules(name, rules))
             }
+            "own" => (Scope::Resource(&name), |registry, name, rules| registry.set_own_rules(name, rules)),
             "defaults" => (Scope::Defaults, |registry, _, rules| registry.load_defaults(rules)),
             _ => (Scope::Ordinary, |registry, _, rules| registry.load_rules(rules)),
         };

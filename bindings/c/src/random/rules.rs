@@ -27,10 +27,20 @@ pub(super) enum Call {
     Include(Pick, Text),
     Excluded(Pick, Buffer),
     Rules(Pick, Buffer),
+    SetOwn { registry: Pick, name: Text, rules: Text },
 }
 
 type Load = unsafe extern "C" fn(
     *const tripcoil_registry,
+    *const c_char,
+    usize,
+    *mut *mut tripcoil_report,
+) -> tripcoil_status;
+
+type LoadNamed = unsafe extern "C" fn(
+    *const tripcoil_registry,
+    *const c_char,
+    usize,
     *const c_char,
     usize,
     *mut *mut tripcoil_report,
@@ -46,7 +56,12 @@ impl Call {
             Self::LoadDefaults(registry, rules) => {
                 load(world, registry, &rules, tripcoil_registry_load_defaults);
             }
-            Self::LoadResource { registry, name, rules } => load_resource(world, registry, &name, &rules),
+            Self::LoadResource { registry, name, rules } => {
+                load_named(world, registry, &name, &rules, tripcoil_registry_load_resource);
+            }
+            Self::SetOwn { registry, name, rules } => {
+                load_named(world, registry, &name, &rules, tripcoil_registry_set_own);
+            }
             Self::LoadLegacy { registry, release, rules } => load_legacy(world, registry, release, &rules),
             Self::LoadUnreported(registry, rules) => {
                 let (registry, kind) = world.registries.pick(registry);
@@ -97,14 +112,12 @@ fn load(world: &mut World, registry: Pick, rules: &Text, load: Load) {
     loaded(world, kind, status, report);
 }
 
-fn load_resource(world: &mut World, registry: Pick, name: &Text, rules: &Text) {
+fn load_named(world: &mut World, registry: Pick, name: &Text, rules: &Text, load: LoadNamed) {
     let (registry, kind) = world.registries.pick(registry);
     let mut report = ptr::null_mut();
     let status = name.with(|name, name_len| {
         // SAFETY: a handle and texts as theirs have them, and a place on the stack.
-        rules.with(|text, len| unsafe {
-            tripcoil_registry_load_resource(registry, name, name_len, text, len, &raw mut report)
-        })
+        rules.with(|text, len| unsafe { load(registry, name, name_len, text, len, &raw mut report) })
     });
     loaded(world, kind, status, report);
 }
