@@ -49,9 +49,9 @@ function isAboutStatus(error: AxiosError | null | undefined): boolean {
 }
 
 /** The stream of a response, as the adapter for Node and that for `fetch` have it. */
-const streamOf: typeof endOf = (response, ended) => {
+const streamOf: typeof endOf = (response, ended, leave) => {
   const { data } = response as { data: unknown }
-  const streamed = endOf(data, ended)
+  const streamed = endOf(data, ended, leave)
   return streamed === undefined ? undefined : Object.assign(response as object, { data: streamed })
 }
 

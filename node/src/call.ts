@@ -1,9 +1,9 @@
 /** A guarded call with all that can be wanted of it: time-outs, signals, fallbacks, streams. */
 import { withSignal } from './carrier'
 import { isBlocked, TimeoutError } from './errors'
-import { BAD, CANCELLED, CHANGED, GOOD, type Outcome } from './gate'
+import { BAD, CANCELLED, CHANGED, GOOD, Lease, type Outcome } from './gate'
 import type { Policy } from './policy'
-import type { Ending } from './stream'
+import type { Ending, Leave } from './stream'
 import { storage, type Traced } from './trace'
 import { report } from './transitions'
 
@@ -28,6 +28,7 @@ export function call(policy: Policy, fn: Fn, self: unknown, args: unknown[], eve
   })
 }
 
+const NO_ARGS: unknown[] = []
 /** Outside of all functions, so that it keeps nothing of theirs. */
 const nothing = (): void => {}
 
@@ -46,8 +47,11 @@ class Call {
   /** Of the signal that the function is given. */
   #controller: AbortController | undefined
   #traced: Traced | undefined
+  #onAbort: (() => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #token = 0
+  /** The call of a result that goes on. */
+  #lease: Lease | undefined
   /** Whether it has its outcome. */
   #hasEnded = false
 
@@ -99,12 +103,15 @@ class Call {
     const { timeout, signalAt, trace } = this.#policy
     if (signalAt !== undefined) this.#controller = new AbortController()
     if (trace) this.#traced = { policy: this.#policy, isBad: false }
-    this.#signal?.addEventListener('abort', this.#aborted)
-    // By the function that named the resource, or by a listener: the signal tells of that nobody who comes later.
-    if (this.#signal?.aborted) return this.#aborted()
+    if (this.#signal !== undefined) {
+      this.#onAbort = () => this.#aborted()
+      this.#signal.addEventListener('abort', this.#onAbort)
+      // By the function that named the resource, or by a listener: the signal tells of that nobody who comes later.
+      if (this.#signal.aborted) return this.#aborted()
+    }
     if (timeout === undefined) return
     // Looked up now, so that fake timers take its place; and it keeps no event loop alive.
-    this.#timer = setTimeout(this.#timedOut, timeout)
+    this.#timer = setTimeout(() => this.#timedOut(), timeout)
     this.#timer.unref?.()
   }
 
@@ -121,24 +128,26 @@ class Call {
     this.#hasEnded = true
     clearTimeout(this.#timer)
     const isBad = outcome === GOOD && this.#traced?.isBad
-    this.#policy.gate.exit(this.#token, isBad ? BAD : outcome)
+    const judged = isBad ? BAD : outcome
+    if (this.#lease !== undefined) return this.#lease.end(judged)
+    this.#policy.gate.exit(this.#token, judged)
     return true
   }
 
   /** The caller can stop nothing any more. */
-  #release(): void {
-    this.#signal?.removeEventListener('abort', this.#aborted)
+  release(): void {
+    if (this.#onAbort !== undefined) this.#signal!.removeEventListener('abort', this.#onAbort)
   }
 
-  readonly #aborted = (): void => {
+  #aborted(): void {
     const { reason } = this.#signal!
-    this.#release()
+    this.release()
     if (this.#end(CANCELLED)) this.#reject(reason)
     this.#controller?.abort(reason)
   }
 
-  readonly #timedOut = (): void => {
-    this.#release()
+  #timedOut(): void {
+    this.release()
     if (!this.#end(BAD)) return
     const error = new TimeoutError(this.#resource, this.#policy.timeout!)
     this.#events?.timeout(error)
@@ -152,8 +161,8 @@ class Call {
     const outcome = this.#judged(() => this.#policy.ofResult(value))
     if (outcome === undefined) return
     // What goes on can still be stopped by the caller, even if it is clear already how the call has gone.
-    const streamed = this.#policy.stream ? this.#followed(value) : undefined
-    if (streamed === undefined) this.#release()
+    const streamed = this.#policy.stream && isObject(value) ? this.#followed(value) : undefined
+    if (streamed === undefined) this.release()
     if (streamed === undefined || outcome !== GOOD) this.#end(outcome)
     else clearTimeout(this.#timer)
     this.#events?.success(value)
@@ -161,14 +170,16 @@ class Call {
     // They know the promise, and that its stream: a call that waits for its end must not keep what it waits for.
     this.#resolve = this.#reject = nothing
     this.#fn = this.#self = undefined
-    if (this.#policy.hasLeft === undefined) this.#args = []
+    if (this.#policy.hasLeft === undefined) this.#args = NO_ARGS
     resolve(streamed ?? value)
   }
 
   /** What to hand out for a result that goes on; nothing for one that does not, or whose end cannot be seen. */
   #followed(value: unknown): object | undefined {
+    const lease = new Lease(this.#token, this.#policy.gate)
+    this.#lease = lease
     try {
-      return this.#policy.endOf(value, this.#streamed)
+      return this.#policy.endOf(value, this.#streamed, leaving(lease, this.#signal && new WeakRef(this)))
     } catch {
       return undefined
     }
@@ -176,7 +187,7 @@ class Call {
 
   readonly #rejected = (error: unknown): void => {
     if (this.#hasEnded) return
-    this.#release()
+    this.release()
     const outcome = this.#judged(() => this.#ofError(error))
     if (outcome === undefined) return
     this.#end(outcome)
@@ -186,7 +197,7 @@ class Call {
 
   /** How a stream that the call has come to has ended. */
   readonly #streamed = (ending: Ending): void => {
-    this.#release()
+    this.release()
     if (!('error' in ending)) return void this.#end(ending.outcome)
     try {
       this.#end(this.#ofError(ending.error))
@@ -205,7 +216,7 @@ class Call {
     try {
       return judge()
     } catch (failure) {
-      this.#release()
+      this.release()
       this.#end(BAD)
       this.#reject(failure)
       return undefined
@@ -223,4 +234,16 @@ class Call {
       this.#reject(failure)
     }
   }
+}
+
+/** By itself, so that it knows no more than it needs: of the call itself only as long as its signal does. */
+function leaving(lease: Lease, call: WeakRef<Call> | undefined): Leave {
+  return () => {
+    lease.end(CANCELLED)
+    call?.deref()?.release()
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }

@@ -1,5 +1,5 @@
 /** Arguments that carry a signal. */
-import { checkSignal, invalid } from './check'
+import { checkSignal, invalid, isPlain } from './check'
 
 /** The signal that the argument at a position carries. */
 export function signalIn(args: unknown[], at: number): AbortSignal | undefined {
@@ -20,10 +20,7 @@ export function withSignal(given: unknown[], at: number, signal: AbortSignal): u
 }
 
 function carrying(given: object, signal: AbortSignal): object {
-  const prototype: unknown = Object.getPrototypeOf(given)
-  // Those of other realms are plain, too.
-  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null
-  return isPlain ? { ...given, signal } : lookAlike(given, signal)
+  return isPlain(given) ? { ...given, signal } : lookAlike(given, signal)
 }
 
 /** Of an object of a class, of which a copy would have only a part: it reads through to it. */

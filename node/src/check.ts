@@ -33,12 +33,19 @@ export function optionsOf<T extends object>(what: string, options: T, known: Rea
   if (typeof options !== 'object' || options === null || Array.isArray(options)) throw invalid(what, options, 'an object')
   const [stranger] = strangersIn(options, known)
   if (stranger !== undefined) throw unknownOption(stranger, known)
-  const given = Object.create(null) as Record<string, unknown>
-  for (const name of known) {
+  const given = { __proto__: null } as Record<string, unknown>
+  // Only those of a class may be hidden among its methods.
+  for (const name of isPlain(options) ? Object.keys(options) : known) {
     const value = optionOf(options, name)
     if (value !== undefined) given[name] = value
   }
   return given as T
+}
+
+/** Whether it is of no class. Those of other realms are plain, too. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** What is given under a name. */
@@ -102,6 +109,7 @@ export function checkFunction(name: string, value: unknown): void {
 
 /** Checks a function that must answer at once. */
 export function checkSync(name: string, value: unknown): void {
+  if (value === undefined) return
   checkFunction(name, value)
   if (ASYNC.includes(Object.prototype.toString.call(value))) throw invalid(name, value, 'a function that is not async')
 }

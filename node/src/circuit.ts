@@ -74,7 +74,7 @@ export class Breaker<A extends unknown[] = any[], T = any> extends EventEmitter<
     this.#policy = policy
     this.registry = registry
     this.resource = resource!
-    policy.refuse = () => refusal(resource!)
+    policy.refuse = () => (registry.held.size === 0 ? undefined : refusal(resource!))
     follow(this, registry, resource!.name)
   }
 

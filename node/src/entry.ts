@@ -1,5 +1,9 @@
+import { doors, type Native } from './addon'
 import { invalid, optionsOf } from './check'
 import { BAD, CANCELLED, Gate, GOOD, IGNORED, type Outcome } from './gate'
+import type { Hub } from './transitions'
+
+const { exit } = doors
 
 /** How an entry can be ended besides. */
 export interface ExitOptions {
@@ -9,9 +13,9 @@ export interface ExitOptions {
 
 /** What an entry holds: apart from it, so that it is still there when the entry has been lost. */
 interface Held {
-  readonly gate: Gate
+  readonly hub: Gate['weakHub']
   readonly token: number
-  readonly exitWith: (token: number, responseTime: number) => boolean
+  readonly native: Native.NativeResource
   hasEnded: boolean
 }
 
@@ -27,13 +31,16 @@ export class Entry {
   /** The resource's name. */
   readonly resource: string
   readonly #held: Held
+  /** Whose listeners are told as long as this is here. */
+  readonly #gate: Gate
   #bad = false
 
   /** @internal */
-  constructor(resource: string, gate: Gate, token: number, exitWith: Held['exitWith']) {
+  constructor(resource: string, gate: Gate, token: number, native: Native.NativeResource) {
     if (!(gate instanceof Gate)) throw invalid('new Entry', undefined, "asked of a resource: `resource.enter()`")
     this.resource = resource
-    this.#held = { gate, token, exitWith, hasEnded: false }
+    this.#gate = gate
+    this.#held = { hub: gate.weakHub, token, native, hasEnded: false }
     lost.register(this, this.#held)
   }
 
@@ -44,22 +51,22 @@ export class Entry {
 
   /** Ends the call well, unless it was marked bad. */
   exit(options?: ExitOptions): boolean {
-    return end(this.#held, this.#bad ? BAD : GOOD, options)
+    return this.#end(this.#bad ? BAD : GOOD, options)
   }
 
   /** Ends the call as failed. */
   fail(options?: ExitOptions): boolean {
-    return end(this.#held, BAD, options)
+    return this.#end(BAD, options)
   }
 
   /** Ends the call without outcome: its result says nothing of the dependency. */
   ignore(): boolean {
-    return end(this.#held, IGNORED)
+    return this.#end(IGNORED)
   }
 
   /** Ends the call without outcome: the caller gave up. */
   cancel(): boolean {
-    return end(this.#held, CANCELLED)
+    return this.#end(CANCELLED)
   }
 
   /** Makes a later `exit()` count as failed: for errors that do not show in what the call returns. */
@@ -69,31 +76,38 @@ export class Entry {
 
   /** As `cancel()`, for `using`. */
   [Symbol.dispose](): void {
-    end(this.#held, CANCELLED)
+    this.#end(CANCELLED)
+  }
+
+  #end(outcome: Outcome, options?: ExitOptions): boolean {
+    const responseTime = options === undefined ? undefined : responseTimeOf(options)
+    return end(this.#held, this.#gate.hub, outcome, responseTime)
   }
 }
 
-const lost = new FinalizationRegistry((held: Held) => end(held, CANCELLED))
+const lost = new FinalizationRegistry((held: Held) => end(held, held.hub.deref(), CANCELLED, undefined))
 
-function end(held: Held, outcome: Outcome, options?: ExitOptions): boolean {
-  const responseTime = options === undefined ? undefined : responseTimeOf(options)
+function end(held: Held, hub: Hub | undefined, outcome: Outcome, responseTime: number | undefined): boolean {
   if (held.hasEnded) return false
-  if (responseTime === undefined) {
-    held.hasEnded = true
-    held.gate.exit(held.token, outcome)
-    return true
-  }
   held.hasEnded = true
-  if (held.exitWith(held.token + outcome, responseTime)) held.gate.hub.drain()
+  const token = held.token + outcome
+  const isChanged = responseTime === undefined ? exit(token) : held.native.exitWith(token, responseTime)
+  if (isChanged) hub?.drain()
   return true
 }
 
 function responseTimeOf(options: ExitOptions): number | undefined {
   if (options instanceof Error) throw invalid('options', options, 'an object with a responseTime: an error is not asked for')
-  const { responseTime } = optionsOf('options', options, EXIT_OPTIONS)
+  // The usual way by itself, which is quick.
+  const isUsual = typeof options === 'object' && options !== null && isOnly(Object.keys(options), 'responseTime')
+  const { responseTime } = isUsual ? options : optionsOf('options', options, EXIT_OPTIONS)
   const isTime = responseTime === undefined || (typeof responseTime === 'number' && responseTime >= 0)
   if (!isTime) throw invalid('responseTime', responseTime, 'a number of milliseconds from 0')
   return responseTime
+}
+
+function isOnly(names: string[], name: string): boolean {
+  return names.length === 1 && names[0] === name
 }
 
 const EXIT_OPTIONS: ReadonlySet<string> = new Set(['responseTime'])

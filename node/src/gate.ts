@@ -27,6 +27,8 @@ const { exit } = doors
 /** Ends calls, and makes the errors of those that were blocked. */
 export class Gate {
   readonly hub: Hub
+  /** For what must not keep the hub, and with it all listeners. */
+  readonly weakHub: WeakRef<Hub>
   readonly #source: Source
   #number = 0
   #reason: Reason | undefined
@@ -34,6 +36,7 @@ export class Gate {
   constructor(source: Source, hub: Hub) {
     this.#source = source
     this.hub = hub
+    this.weakHub = new WeakRef(hub)
   }
 
   /** Ends a call. */
@@ -63,6 +66,33 @@ export class Gate {
       this.#reason = reason(resource, this.#source.reason())
     }
     return circuitOpen(resource, this.#reason!, this.#source.retryAfter())
+  }
+}
+
+/**
+ * A call that is out, as it can be ended when nobody has it any more: it keeps nothing of its user's, which might
+ * have what it waits to lose.
+ */
+export class Lease {
+  #token: number
+  readonly #hub: WeakRef<Hub>
+
+  constructor(token: number, gate: Gate) {
+    this.#token = token
+    this.#hub = gate.weakHub
+  }
+
+  get hasEnded(): boolean {
+    return this.#token < 0
+  }
+
+  /** Ends the call, the first time. */
+  end(outcome: Outcome): boolean {
+    const token = this.#token
+    if (token < 0) return false
+    this.#token = -1
+    if (exit(token + outcome)) this.#hub.deref()?.drain()
+    return true
   }
 }
 

@@ -2,13 +2,13 @@
 import { doors } from './addon'
 import { call } from './call'
 import { checkName, checkSync, invalid, optionsOf } from './check'
-import { CHANGED, type Gate, GOOD, type Outcome } from './gate'
-import { watchedGenerator } from './generator'
+import { BAD, CANCELLED, CHANGED, type Gate, GOOD, Lease, type Outcome } from './gate'
+import { watchedLateGenerator } from './generator'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
 import { Registry } from './registry'
 import type { Resource } from './resource'
 import { RULE_FIELDS, type RuleFields } from './rule'
-import type { Ending } from './stream'
+import type { Ending, Leave } from './stream'
 
 // Constants of the module, which the engine knows without looking them up.
 const { enter, exit } = doors
@@ -228,22 +228,31 @@ function adopted(thenable: object): Promise<unknown> {
 function guardGenerator(policy: Policy, fn: AnyFunction): AnyFunction {
   const { gate } = policy
   return function (this: unknown, ...args: unknown[]) {
-    let token: number | undefined
-    const admitted = async function* (self: unknown): AsyncGenerator {
-      const resource = policy.resourceOf(self, args)
-      const given = policy.enter(resource)
-      if (given < 0) throw gate.blocked(given, resource)
-      if (given & CHANGED) gate.hub.drain()
-      token = given
-      return yield* apply(fn, self, args)
+    let lease: Lease | undefined
+    const begin = (): { generator: AsyncGenerator; leave: Leave } => {
+      const resource = policy.resourceOf(this, args)
+      const token = policy.enter(resource)
+      if (token < 0) throw gate.blocked(token, resource)
+      if (token & CHANGED) gate.hub.drain()
+      lease = new Lease(token, gate)
+      return { generator: apply(fn, this, args), leave: leaving(lease) }
     }
-    return watchedGenerator(admitted(this), (ending) => {
-      if (token === undefined) return
-      const ended = token
-      token = undefined
-      gate.end(ended, () => outcomeOf(policy, ending))
-    })
+    const ended = (ending: Ending): void => {
+      if (lease === undefined || lease.hasEnded) return
+      let outcome: Outcome = BAD
+      try {
+        outcome = outcomeOf(policy, ending)
+      } finally {
+        lease.end(outcome)
+      }
+    }
+    return watchedLateGenerator(begin, ended)
   }
+}
+
+/** By itself, so that it knows no more than it needs. */
+function leaving(lease: Lease): Leave {
+  return () => void lease.end(CANCELLED)
 }
 
 function outcomeOf(policy: Policy, ending: Ending): Outcome {

@@ -81,7 +81,7 @@ export class Policy {
   refuse: (() => CircuitOpenError | undefined) | undefined
   /** Whether a caller has given up, of whose call the function itself makes an error. */
   hasLeft: ((args: unknown[]) => boolean) | undefined
-  /** Where in a result the stream is. */
+  /** Follows the stream in a result. */
   endOf: typeof endOf = endOf
   /** Whether every result is good, so that none need be asked for. */
   readonly trustsResults: boolean

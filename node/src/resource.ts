@@ -50,6 +50,8 @@ export class Resource {
   /** For the doors. @internal */
   readonly number: number
   readonly #native: Native.NativeResource
+  /** Of calls without options. */
+  #policy: Policy | undefined
 
   /** @internal */
   constructor(name: string, resource: Native.NativeResource, registry: Registry) {
@@ -80,7 +82,7 @@ export class Resource {
 
   #entry(token: number): Entry {
     if (token & CHANGED) this.gate.hub.drain()
-    return new Entry(this.name, this.gate, token, (token, responseTime) => this.#native.exitWith(token, responseTime))
+    return new Entry(this.name, this.gate, token, this.#native)
   }
 
   /**
@@ -89,15 +91,20 @@ export class Resource {
    */
   call<T, B = never, F = never>(
     fn: (context: CallContext) => T,
-    options: OneCallOptions<T, B, F> = {},
+    options?: OneCallOptions<T, B, F>,
   ): Promise<Awaited<T> | Awaited<B> | Awaited<F>> {
     if (typeof fn !== 'function') throw invalid('fn', fn, 'a function')
-    const given = optionsOf('options', options, CALL_OPTIONS)
-    const policy = new Policy(given, this)
-    policy.signalAt = 0
+    const given: OneCallOptions<T, B, F> = options === undefined ? {} : optionsOf('options', options, CALL_OPTIONS)
+    const policy = options === undefined ? (this.#policy ??= this.#policyOf({})) : this.#policyOf(given)
     const { signal } = given
     const guarded = call(policy, fn as (context: CallContext) => unknown, undefined, [signal ? { signal } : {}])
     return guarded as Promise<Awaited<T> | Awaited<B> | Awaited<F>>
+  }
+
+  #policyOf(options: OneCallOptions<any, any, any>): Policy {
+    const policy = new Policy(options, this)
+    policy.signalAt = 0
+    return policy
   }
 
   /** The breakers that guard it, in the order in which they are asked. */

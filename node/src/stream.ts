@@ -9,13 +9,16 @@ export type Ending = { outcome: typeof GOOD; value?: unknown } | { outcome: type
 /** Told of the ending; what comes after the first is not heard. */
 export type Ended = (ending: Ending) => void
 
+/** Ends the call of what nobody has any more. It must know nothing that might have it. */
+export type Leave = () => void
+
 /** What to hand out in the place of a result that goes on: something that tells when it ends. Else nothing. */
-export function endOf(result: unknown, ended: Ended): object | undefined {
+export function endOf(result: unknown, ended: Ended, leave: Leave): object | undefined {
   if (typeof result !== 'object' || result === null) return undefined
-  if (isResponse(result)) return endOfResponse(result, ended)
-  if (result instanceof ReadableStream) return endOfWebStream(result, ended)
-  if (isNodeStream(result)) return endOfNodeStream(result, ended)
-  if (isAsyncGenerator(result)) return watchedGenerator(result, ended)
+  if (isResponse(result)) return endOfResponse(result, ended, leave)
+  if (result instanceof ReadableStream) return endOfWebStream(result, ended, leave)
+  if (isNodeStream(result)) return endOfNodeStream(result, ended, leave)
+  if (isAsyncGenerator(result)) return watchedGenerator(result, ended, leave)
   return undefined
 }
 
@@ -25,13 +28,13 @@ function isResponse(value: object): value is Response {
 }
 
 /** A response whose body tells when it ends; none where there is no body to wait for. */
-function endOfResponse(response: Response, ended: Ended): Response | undefined {
+function endOfResponse(response: Response, ended: Ended, leave: Leave): Response | undefined {
   const body: unknown = response.bodyUsed ? null : response.body
   if (body instanceof ReadableStream) {
-    const watched = endOfWebStream(body, ended)
+    const watched = endOfWebStream(body, ended, leave)
     return watched && withBody(response, watched)
   }
-  const isFollowed = typeof body === 'object' && body !== null && isNodeStream(body) && endOfNodeStream(body, ended)
+  const isFollowed = typeof body === 'object' && body !== null && isNodeStream(body) && endOfNodeStream(body, ended, leave)
   return isFollowed ? response : undefined
 }
 
@@ -52,45 +55,52 @@ function withBody(response: Response, body: ReadableStream): Response {
 }
 
 /** Streams and generators that nobody has any more, with what is to be done then. */
-const lost = new FinalizationRegistry((leave: () => void) => leave())
+const lost = new FinalizationRegistry((leave: Leave) => leave())
 
-/** Ends the call of a stream that nobody has any more: as one that was given up. */
-export function leaveIfLost(stream: object, ended: Ended, leave?: () => void): void {
-  lost.register(stream, () => {
-    ended({ outcome: CANCELLED })
-    leave?.()
-  })
+export function leaveIfLost(stream: object, leave: Leave): void {
+  lost.register(stream, leave)
 }
 
 /** None for one that has another reader already: it cannot be seen how that ends. */
-function endOfWebStream(stream: ReadableStream, ended: Ended): ReadableStream | undefined {
+function endOfWebStream(stream: ReadableStream, ended: Ended, leave: Leave): ReadableStream | undefined {
   if (stream.locked) return undefined
   const type = hasBytes(stream) ? 'bytes' : undefined
   const reader = stream.getReader()
+  const end = (ending: Ending): void => {
+    lost.unregister(reader)
+    ended(ending)
+  }
   const source = {
     type,
     async pull(controller: ReadableStreamDefaultController & Partial<ReadableByteStreamController>) {
       try {
         const { done, value } = await reader.read()
         if (!done) return controller.enqueue(value)
-        ended({ outcome: GOOD })
+        end({ outcome: GOOD })
         controller.close()
         controller.byobRequest?.respond(0)
       } catch (error) {
-        ended({ error })
+        end({ error })
         controller.error(error)
       }
     },
     cancel(reason: unknown) {
-      ended({ outcome: CANCELLED })
+      end({ outcome: CANCELLED })
       return reader.cancel(reason)
     },
   }
   // Its type tells which kind of controller it is given.
   const watched = new ReadableStream(source as UnderlyingSource, NOTHING_AHEAD)
-  // What it reads from is told, too.
-  leaveIfLost(watched, ended, () => reader.cancel().catch(() => {}))
+  lost.register(watched, leaveAndCancel(leave, reader), reader)
   return watched
+}
+
+/** What is read from is told, too. */
+function leaveAndCancel(leave: Leave, reader: ReadableStreamDefaultReader): Leave {
+  return () => {
+    leave()
+    reader.cancel().catch(() => {})
+  }
 }
 
 type UnderlyingSource = ConstructorParameters<typeof ReadableStream>[0] & { type?: undefined }
@@ -123,7 +133,7 @@ function isNodeStream(value: object): value is NodeStream {
   return typeof pipe === 'function' && typeof on === 'function' && 'readable' in value
 }
 
-function endOfNodeStream(stream: NodeStream, ended: Ended): object | undefined {
+function endOfNodeStream(stream: NodeStream, ended: Ended, leave: Leave): object | undefined {
   if (stream.errored) {
     ended(endingWith(stream.errored))
     return stream
@@ -133,7 +143,7 @@ function endOfNodeStream(stream: NodeStream, ended: Ended): object | undefined {
   stream.on(errorMonitor, (error: unknown) => ended(endingWith(error)))
   stream.on('end', () => ended({ outcome: GOOD }))
   stream.on('close', () => ended({ outcome: CANCELLED }))
-  leaveIfLost(stream, ended)
+  leaveIfLost(stream, leave)
   return stream
 }
 

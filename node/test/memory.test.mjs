@@ -126,6 +126,45 @@ for (const [kind, [fn, options, lose]] of Object.entries(lossy)) {
   })
 }
 
+test('what a lost generator, stream or entry belonged to is freed with it, classifiers and listeners included', () => {
+  const { status, stdout, stderr } = collecting(`
+    import { Readable } from 'node:stream'
+    let alive = 0
+    const freed = new FinalizationRegistry(() => alive--)
+    class Service {
+      registry = new Registry()
+      items = breaker(async function* () { yield this; yield this }, { ...rule, isFailure: () => this !== undefined })
+      begin = breaker(async () => this.make(), { ...rule, stream: true, isFailure: () => this !== undefined })
+      constructor(make) {
+        this.make = make
+        this.registry.onTransition(() => this)
+      }
+    }
+    const kinds = {
+      generator: async (service) => { service.kept = service.items(); await service.kept.next() },
+      resulting: async (service) => { service.kept = await service.begin(); await service.kept.next() },
+      stream: async (service) => { service.kept = await service.begin() },
+      entry: async (service) => { service.kept = service.registry.resource('r').enter() },
+    }
+    const makers = { stream: () => new Readable({ read() {} }), default: async function* () { yield 1; yield 2 } }
+    const left = []
+    for (const [kind, use] of Object.entries(kinds)) {
+      const make = async () => {
+        const service = new Service(makers[kind] ?? makers.default)
+        alive += 1
+        freed.register(service, kind)
+        await use(service)
+      }
+      for (let i = 0; i < 50; i++) await make()
+      await collect(() => alive === 0)
+      if (alive > 0) left.push(kind + ' ' + alive)
+      alive = 0
+    }
+    console.log(left.join() || 'none left')
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, 'none left', ''])
+})
+
 test('memory stays as it is over a million calls, blocked ones and entries among them', () => {
   const { status, stdout, stderr } = collecting(`
     const call = breaker(async () => {}, rule)
