@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
-import { run } from './support.mjs'
+import { Worker } from 'node:worker_threads'
+import { Registry } from 'tripcoil'
+import { run, until } from './support.mjs'
 
 test('main and eight workers load the addon, call, and end at random, 200 rounds', () => {
   const script = `
@@ -72,4 +75,56 @@ test('a worker that ends with probes out gives their places back', () => {
     console.log(before, r.state, r.breakers()[0].snapshot().totals.cancelled)
   `)
   assert.deepEqual([status, stdout.trim(), stderr], [0, 'halfOpen open 1', ''])
+})
+
+/** Calls that a worker is in the middle of, each of them a probe, when it is ended. */
+const unfinished = {
+  'an entry': 'resource.enter()',
+  'a function': "breaker(() => new Promise(() => {}), { resource: 'shared probe' })()",
+  'a function that never returns': "breaker(() => { parentPort.postMessage('in'); for (;;); }, { resource: 'shared probe', timeout: 60_000 })()",
+  'a generator': "breaker(async function* () { yield 1 }, { resource: 'shared probe' })().next()",
+  'a name by the call': "breaker(() => new Promise(() => {}), { resource: () => 'shared probe' })()",
+}
+
+for (const [kind, begin] of Object.entries(unfinished)) {
+  test(`${kind} that a worker leaves unfinished gives its probe's place back`, async () => {
+    Registry.global.loadResource('shared probe', [])
+    const rule = { strategy: 'errorCount', threshold: 1, minRequestAmount: 1, retryTimeout: 1, probeTimeout: 0 }
+    Registry.global.loadResource('shared probe', { resource: 'shared probe', ...rule })
+    const resource = Registry.global.resource('shared probe')
+    resource.enter().fail()
+    await until(() => resource.breakers()[0].snapshot().retryAfter === 0)
+    const worker = new Worker(`
+      const { breaker, Registry } = require('tripcoil')
+      const { parentPort } = require('node:worker_threads')
+      const resource = Registry.global.resource('shared probe')
+      parentPort.on('message', () => {})
+      ${begin}
+      parentPort.postMessage('in')
+    `, { eval: true })
+    await once(worker, 'message')
+    assert.equal(resource.state, 'halfOpen')
+    await worker.terminate()
+    await until(() => resource.state === 'open')
+    assert.ok(resource.tryEnter()?.exit())
+    assert.equal(resource.state, 'closed')
+  })
+}
+
+test('a process that is ended by what a call calls ends as it says', () => {
+  const ways = [
+    'breaker(() => process.exit(7), rule)()',
+    'breaker(async function* () { process.exit(7) }, rule)().next()',
+    'breaker(() => { throw 1 }, { ...rule, isFailure: () => process.exit(7) })()',
+    'breaker(() => { throw 1 }, { ...rule, fallback: () => process.exit(7) })()',
+    'const call = breaker(() => { throw 1 }, rule); call.registry.onTransition(() => process.exit(7)); call()',
+  ]
+  for (const way of ways) {
+    const { status, signal, stderr } = run(`
+      import { breaker } from 'tripcoil'
+      const rule = { strategy: 'errorCount', threshold: 1, minRequestAmount: 1, retryTimeout: 1000 }
+      ${way}
+    `)
+    assert.deepEqual([status, signal, stderr], [7, null, ''], way)
+  }
 })
