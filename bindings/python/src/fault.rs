@@ -7,6 +7,54 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tripcoil::{Document, Scope};
 
+/// What a fault and a warning have in common, with what only one of them has.
+macro_rules! located {
+    ($class:ident, $($own:tt)*) => {
+        #[pymethods]
+        impl $class {
+            /// The rule's position in its list, from 0. None for the whole document, and for a rule that was not part of a list.
+            #[getter]
+            fn index(&self) -> Option<usize> {
+                self.0.index
+            }
+
+            /// The rule's resource, where it has a valid one.
+            #[getter]
+            fn resource(&self) -> Option<&str> {
+                self.0.resource.as_deref()
+            }
+
+            /// The field, as the document spells it, or the option. None for the whole rule or document.
+            #[getter]
+            fn field(&self) -> Option<&str> {
+                self.0.field.as_deref()
+            }
+
+            /// What stands there, shortened. None where something is missing.
+            #[getter]
+            fn value(&self) -> Option<&str> {
+                self.0.value.as_deref()
+            }
+
+            /// The line in the document, from 1. None for rules that are no text.
+            #[getter]
+            fn line(&self) -> Option<usize> {
+                self.0.line
+            }
+
+            fn __str__(&self) -> String {
+                self.0.to_string()
+            }
+
+            fn __repr__(&self) -> String {
+                format!(concat!("<", stringify!($class), " {}>"), self.0)
+            }
+
+            $($own)*
+        }
+    };
+}
+
 /// One thing that is wrong with a rule document, or with a rule's options.
 ///
 /// `str()` of it is one line that names the place, the value, and what is allowed there.
@@ -20,8 +68,8 @@ pub(crate) fn blank() -> tripcoil::Fault {
     faults.into_iter().next().expect("an empty text is no document")
 }
 
-#[pymethods]
-impl Fault {
+located! {
+    Fault,
     #[new]
     #[pyo3(signature = (index, resource, field, value, allowed, line))]
     fn new(
@@ -38,48 +86,10 @@ impl Fault {
         Self(fault)
     }
 
-    /// The rule's position in its list, from 0. None for a fault of the whole document, and for a rule that was not part of a list.
-    #[getter]
-    fn index(&self) -> Option<usize> {
-        self.0.index
-    }
-
-    /// The rule's resource, where it has a valid one.
-    #[getter]
-    fn resource(&self) -> Option<&str> {
-        self.0.resource.as_deref()
-    }
-
-    /// The field or option. None for the whole rule or document.
-    #[getter]
-    fn field(&self) -> Option<&str> {
-        self.0.field.as_deref()
-    }
-
-    /// What stands there, shortened. None where something is missing.
-    #[getter]
-    fn value(&self) -> Option<&str> {
-        self.0.value.as_deref()
-    }
-
     /// What is allowed there, to be read after "it must be".
     #[getter]
     fn allowed(&self) -> &str {
         &self.0.allowed
-    }
-
-    /// The line in the document, from 1. None for rules that are no text.
-    #[getter]
-    fn line(&self) -> Option<usize> {
-        self.0.line
-    }
-
-    fn __str__(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<Fault {}>", self.0)
     }
 
     fn __hash__(&self) -> u64 {
@@ -105,50 +115,12 @@ impl Fault {
 #[derive(Clone, PartialEq)]
 pub(crate) struct RuleWarning(tripcoil::Warning);
 
-#[pymethods]
-impl RuleWarning {
-    /// The rule's position in its list, from 0.
-    #[getter]
-    fn index(&self) -> Option<usize> {
-        self.0.index
-    }
-
-    /// The rule's resource, where it has a valid one.
-    #[getter]
-    fn resource(&self) -> Option<&str> {
-        self.0.resource.as_deref()
-    }
-
-    /// The field, as the document spells it.
-    #[getter]
-    fn field(&self) -> Option<&str> {
-        self.0.field.as_deref()
-    }
-
-    /// What stands there, shortened.
-    #[getter]
-    fn value(&self) -> Option<&str> {
-        self.0.value.as_deref()
-    }
-
+located! {
+    RuleWarning,
     /// What becomes of it, and why.
     #[getter]
     fn note(&self) -> &str {
         &self.0.note
-    }
-
-    /// The line of the field, from 1.
-    #[getter]
-    fn line(&self) -> Option<usize> {
-        self.0.line
-    }
-
-    fn __str__(&self) -> String {
-        self.0.to_string()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<RuleWarning {}>", self.0)
     }
 }
 
