@@ -6,7 +6,9 @@ import contextlib
 import gc
 import sys
 import tracemalloc
+import weakref
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -113,6 +115,42 @@ def test_modes(guard: Guard, stock: Resource) -> None:
         stock.set_mode("on")
 
 
+@pytest.mark.parametrize("limit", [True, 0, -1, 1.5, "5", 10**400])
+def test_a_limit_that_is_none_is_refused(limit: Any) -> None:
+    with pytest.raises(ValueError, match="max_resources: .* must be a whole number of at least 1"):
+        Registry(max_resources=limit)
+
+
+def test_a_clock_goes_no_further_than_it_can(clock: VirtualClock) -> None:
+    for time in (1e18, timedelta.max):
+        for move in (clock.set, clock.advance):
+            with pytest.raises(ValueError, match="the clock goes to 18446744073 seconds"):
+                move(time)
+    clock.set(18446744073)
+    with pytest.raises(ValueError, match="by: the clock goes to"):
+        clock.advance(1)
+    assert clock.time == 18446744073
+
+
+def test_an_observer_may_refer_to_its_registry() -> None:
+    class Held:
+        pass
+
+    def observed(with_clock: bool) -> list[weakref.ref[Any]]:
+        registry = Registry(clock=VirtualClock()) if with_clock else Registry()
+        held = Held()
+        registry.observe(lambda change: (registry, held))
+        registry.observe(lambda change: (registry, held), name="named")
+        registry.observe(lambda change: (registry, held), name="named")
+        registry.changes = registry.transitions()  # type: ignore[attr-defined]
+        registry.resource("stock")
+        return [weakref.ref(held), weakref.ref(registry)]
+
+    references = observed(True) + observed(False)
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 4
+
+
 def test_a_removed_breaker_says_so(registry: Registry) -> None:
     registry.load_rules(Rule("stock", **R0))
     stock = registry.resource("stock")
@@ -168,7 +206,7 @@ class TestClock:
         clock.advance(2)
         assert guard.call(lambda: 1) == 1
 
-    @pytest.mark.parametrize("start", [3600, 2**64 / 1e9 - 1, 2.0**63])
+    @pytest.mark.parametrize("start", [3600, 2**64 / 1e9 - 3601])
     def test_far_times_are_survived(
         self, start: float, guard: Guard, stock: Resource, clock: VirtualClock
     ) -> None:
@@ -177,6 +215,7 @@ class TestClock:
         clock.advance(3600)
         clock.set(0)
         clock.set(start)
+        clock.set(18446744073)
         with pytest.raises((Boom, CircuitOpenError)):
             guard.call(boom)
 

@@ -30,7 +30,7 @@ class Transitions:
         self._queue = _Queue(maxsize)
         name = f"transitions {next(_numbers)}"
         registry._observe(name, self._queue.put)
-        self._close = weakref.finalize(self, _close, registry, name, self._queue)
+        self._close = weakref.finalize(self, _close, weakref.ref(registry), name, self._queue)
 
     @property
     def dropped(self) -> int:
@@ -139,8 +139,10 @@ def _in_loop(
         soon(function)
 
 
-def _close(registry: Registry, name: str, queue: _Queue) -> None:
-    registry.unobserve(name)
+def _close(registry: weakref.ref[Registry], name: str, queue: _Queue) -> None:
+    observed = registry()
+    if observed is not None:
+        observed.unobserve(name)
     queue.close()
 
 

@@ -69,6 +69,17 @@ fn seconds(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
+/// A whole number of at least 1, for an argument.
+pub(crate) fn count_argument(value: &Bound<'_, PyAny>, what: &str) -> PyResult<usize> {
+    let count = whole(value).and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0);
+    count.ok_or_else(|| {
+        let shown = shown(value);
+        PyValueError::new_err(format!(
+            "{what}: {shown} is not allowed; it must be a whole number of at least 1"
+        ))
+    })
+}
+
 /// As [`time`], for an argument.
 pub(crate) fn time_argument(value: &Bound<'_, PyAny>, what: &str) -> PyResult<Duration> {
     time(value).ok_or_else(|| {

@@ -13,6 +13,7 @@ mod fault;
 mod function;
 mod guard;
 mod judge;
+mod observers;
 mod pass;
 mod python;
 mod registry;

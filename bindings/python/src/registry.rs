@@ -2,21 +2,22 @@
 
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyTuple;
 use tripcoil::{Document, Faults, Release, Scope};
 
-use crate::change::Change;
 use crate::clock::VirtualClock;
 use crate::fault::Report;
 use crate::guard::{named, set_own_rule};
+use crate::observers::Observers;
 use crate::python;
 use crate::resource::Resource;
 use crate::rule::Rule;
-use crate::{enums, errors};
+use crate::{convert, enums, errors};
 
 /// Resources by name, and the rules that guard them. Its Python subclass has the public face.
 #[pyclass(frozen, subclass, module = "tripcoil._native")]
-pub(crate) struct Registry(pub(crate) tripcoil::Registry);
+pub(crate) struct Registry(pub(crate) tripcoil::Registry, Observers);
 
 /// Rules as `tripcoil/_rules.py` gives them.
 #[derive(FromPyObject)]
@@ -32,15 +33,18 @@ pub(crate) enum Source {
 impl Registry {
     #[new]
     #[pyo3(signature = (*, clock=None, max_resources=None))]
-    fn new(clock: Option<&Bound<'_, VirtualClock>>, max_resources: Option<usize>) -> Self {
+    fn new(
+        clock: Option<&Bound<'_, VirtualClock>>,
+        max_resources: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
         let mut builder = tripcoil::Registry::builder();
         if let Some(clock) = clock {
             builder = builder.clock(clock.get().0.clone());
         }
         if let Some(limit) = max_resources {
-            builder = builder.max_resources(limit);
+            builder = builder.max_resources(convert::count_argument(limit, "max_resources")?);
         }
-        Self(builder.build())
+        Ok(Self(builder.build(), Observers::default()))
     }
 
     /// The resource of a name, made if it is new. Raises `InvalidNameError`.
@@ -122,15 +126,20 @@ impl Registry {
     }
 
     fn _observe(&self, name: &str, observer: Py<PyAny>) {
-        self.0.observe(name, move |change| {
-            // Where the interpreter has ended, nobody is there to be told.
-            let _ = Python::try_attach(|py| tell(py, &observer, change));
-        });
+        self.1.observe(&self.0, name, observer);
     }
 
     /// Remove an observer, and say whether there was one.
     fn unobserve(&self, name: &str) -> bool {
-        self.0.unobserve(name)
+        self.1.unobserve(&self.0, name)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.1.visit(&visit)
+    }
+
+    fn __clear__(&self) {
+        self.1.clear();
     }
 
     fn __len__(&self) -> usize {
@@ -162,21 +171,6 @@ pub(crate) fn read_rules(source: Source) -> (Vec<Rule>, Report) {
 
 fn cloned(rules: &[Py<Rule>]) -> Vec<tripcoil::Rule> {
     rules.iter().map(|rule| rule.get().0.clone()).collect()
-}
-
-/// Tells an observer. What it raises is reported to `sys.unraisablehook`, and to nobody else.
-fn tell(py: Python<'_>, observer: &Py<PyAny>, change: &tripcoil::Change) {
-    // An entry that is dropped while an exception is on its way may make the change: no Python code may
-    // run before the exception has been put aside.
-    let pending = PyErr::take(py);
-    let observer = observer.bind(py);
-    let told = Bound::new(py, Change(change.clone()));
-    if let Err(error) = told.and_then(|change| python::call1(observer, &change)) {
-        python::report(error, observer);
-    }
-    if let Some(pending) = pending {
-        pending.restore(py);
-    }
 }
 
 type Loaded = Result<tripcoil::Report, Faults>;
