@@ -91,6 +91,18 @@ class TestAnswers:
         assert asyncio.run(guard(later)()) == 7
         assert asyncio.run(guard.call(later)) == 7
 
+    def test_the_error_may_be_taken_by_keyword(self, registry: Registry) -> None:
+        async def answer(*, error: BaseException) -> str:
+            return type(error).__name__
+
+        async def fail() -> None:
+            boom()
+
+        guard, _ = make(registry, fallback=lambda *, error: type(error).__name__)
+        assert guard.call(boom) == "Boom"
+        guard, _ = make(registry, fallback=answer)
+        assert asyncio.run(guard(fail)()) == "Boom"
+
     def test_generators_go_on_with_the_answer(self, registry: Registry) -> None:
         guard, resource = make(registry, fallback=lambda error: ["rest"])
 

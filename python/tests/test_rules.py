@@ -310,6 +310,22 @@ def test_default_resource_and_regex_rules(registry: Registry) -> None:
         registry.load_resource_rules("stock", {**SENTINEL, "resource": "price"})
 
 
+@pytest.mark.parametrize("field", ["resource", "id"])
+@pytest.mark.parametrize("value", [b"price", ["price"], ("price",), pytest.param(10**5000, id="big"), float("nan"), object(), {1: 2}])
+def test_a_text_that_is_none_is_a_fault_of_its_field(registry: Registry, field: str, value: object) -> None:
+    with pytest.raises(InvalidRuleError) as raised:
+        registry.load_rules([{**SENTINEL, field: value}])
+    assert [fault.field for fault in raised.value.faults] == [field]
+    assert registry.rules == []
+
+
+@pytest.mark.parametrize("field", ["count", "timeWindow", "minRequestAmount"])
+def test_a_number_that_cannot_be_printed_is_a_fault_of_its_field(registry: Registry, field: str) -> None:
+    with pytest.raises(InvalidRuleError, match="an int of 16610 bits") as raised:
+        registry.load_rules([{**SENTINEL, field: 10**5000}])
+    assert [fault.field for fault in raised.value.faults] == [field]
+
+
 def test_reloading_keeps_unchanged_breakers(registry: Registry) -> None:
     registry.load_rules(Rule("stock", **R0))
     guard = registry.breaker("stock")

@@ -81,16 +81,26 @@ class Guard(_native.Guard):
         return self._guarded_callable(function)
 
     def _guarded_callable(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        if _shells.is_kind(inspect.iscoroutinefunction, function):
+        if _shells.is_coroutine_function(function):
             shell = _shells.coroutine(self, function, per_call=self.name is None)
         elif _shells.is_kind(inspect.isasyncgenfunction, function):
             shell = _shells.async_generator(self, function)
         elif _shells.is_kind(inspect.isgeneratorfunction, function):
+            self._refuse_coroutines(function)
             shell = _shells.generator(self, function)
         else:
+            self._refuse_coroutines(function)
             return _with_face(_native.Function(self, function), function)
         shell.breaker = self  # type: ignore[attr-defined]
         return shell
+
+    def _refuse_coroutines(self, function: Callable[..., Any]) -> None:
+        for option, answer in (("fallback", self.fallback), ("on_blocked", self.on_blocked)):
+            if answer is not None and _shells.is_coroutine_function(answer):
+                raise TypeError(
+                    f"{option} is a coroutine function, whose answer nobody would await:"
+                    f" {function!r:.60} is none"
+                )
 
     # What `__enter__` and `__exit__` do is spelt out in them, and once more for `async with`: a call costs.
 

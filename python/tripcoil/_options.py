@@ -56,17 +56,26 @@ def answer(given: object) -> Callable[[BaseException], Any] | None:
         return lambda _error: given
     if takes_argument(given):
         return given
+    keyword = {"error"} if _takes_keyword(given) else set[str]()
     if inspect.iscoroutinefunction(given):
 
-        async def later(_error: BaseException) -> Any:
-            return await given()
+        async def later(error: BaseException) -> Any:
+            return await given(**dict.fromkeys(keyword, error))
 
         return later
-    return lambda _error: given()
+    return lambda error: given(**dict.fromkeys(keyword, error))
+
+
+def _takes_keyword(function: Callable[..., object]) -> bool:
+    """Whether a function, which tells its parameters, has one for keywords alone that is named `error`."""
+    if isinstance(function, type):
+        return False
+    parameter = inspect.signature(function).parameters.get("error")
+    return parameter is not None and parameter.kind is parameter.KEYWORD_ONLY
 
 
 def takes_argument(function: Callable[..., object]) -> bool:
-    """Whether a function wants the error: by a positional parameter without a default, or named `error`.
+    """Whether a function takes the error: by a positional parameter without a default, or named `error`.
 
     A class makes an answer of its own: `fallback=list`.
     """

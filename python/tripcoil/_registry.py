@@ -93,6 +93,8 @@ class Registry(_native.Registry):
             raise TypeError(f"unknown option {next(iter(unknown))!r}; the options are {known}")
         if (name is None) == (resource is None):
             raise TypeError("a breaker needs a name, or a function that gives each call's: resource=")
+        if callable(name):
+            raise TypeError(f'a breaker needs a name before it is given a function: @breaker("name"), not {name!r:.60}')
         if resource is not None and not callable(resource):
             raise TypeError(f"resource must be a function of the call's arguments, not {resource!r:.60}")
         guard = Guard(
@@ -152,8 +154,9 @@ class Registry(_native.Registry):
 
         It is called after the change has been made, with no lock held, on the thread that made it or on one
         that is telling of that breaker already: once each, and each breaker's in their order. It may use the
-        library. What it raises goes to `sys.unraisablehook`, and never to the guarded call. A slow one delays
-        the call that made the change.
+        library, but one that makes a change for each that it is told of goes on for ever. What it raises goes
+        to `sys.unraisablehook`, and never to the guarded call. A slow one delays the call that made the
+        change.
 
         An observer of the same name is replaced; by default the name is a new one.
         """

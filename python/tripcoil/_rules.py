@@ -43,7 +43,7 @@ def native(source: Source) -> bytes | str | list[Rule]:
 
 def _fields(rule: object) -> dict[str, object]:
     if isinstance(rule, Mapping):
-        return {key: _plain(value) for key, value in rule.items()}
+        return {key: _plain(key, value) for key, value in rule.items()}
     other = "Rule objects" if isinstance(rule, Rule) else f"{rule!r:.60}"
     raise TypeError(f"rules must be all dicts or all Rule objects; among dicts there are {other}")
 
@@ -60,13 +60,22 @@ def _is_json(text: str) -> bool:
     return begin in ("", "[", "{")
 
 
-def _plain(value: object) -> object:
-    """A field's value as JSON has it. What JSON cannot say becomes a text that the library refuses."""
-    if value is None or isinstance(value, str | bool | int):
+# The fields that are texts, or may be.
+_TEXTS = ("resource", "limitApp", "id")
+# No field takes more, and Python refuses to print much more.
+_MAX_BITS = 1024
+
+
+def _plain(field: str, value: object) -> object:
+    """A field's value as JSON has it. What JSON cannot say becomes something that the library refuses."""
+    if value is None or isinstance(value, str | bool):
         return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else repr(value)
-    return repr(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    if isinstance(value, int) and value.bit_length() <= _MAX_BITS:
+        return value
+    shown = f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"{value!r:.60}"
+    return [shown] if field in _TEXTS else shown
 
 
 def _rule(resource: str, options: dict[str, Any]) -> Rule:

@@ -112,7 +112,13 @@ async def settled(answer: Any) -> Any:
 
 def answered(function: AnyFunction, answer: Any) -> Any:
     """An answer in the form in which the function gives its result: to be awaited, or not."""
-    return settled(answer) if is_kind(inspect.iscoroutinefunction, function) else answer
+    return settled(answer) if is_coroutine_function(function) else answer
+
+
+def is_coroutine_function(function: AnyFunction) -> bool:
+    """Whether what a function returns is awaited: also a generator function of `types.coroutine`."""
+    flags: int = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    return bool(flags & inspect.CO_ITERABLE_COROUTINE) or is_kind(inspect.iscoroutinefunction, function)
 
 
 def running(frame: FrameType | None) -> FrameType | None:

@@ -1,10 +1,11 @@
 //! A guarded plain function: one object that is called, so that a call costs one crossing.
 
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use crate::convert;
 use crate::guard::Guard;
 use crate::python::{self, Part};
 
@@ -15,13 +16,16 @@ pub(crate) static METHOD: Part = Part::new("types", "MethodType");
 pub(crate) struct Function {
     guard: Py<Guard>,
     function: Py<PyAny>,
+    /// Whether the function becomes a method in a class: built-in ones, for example, do not.
+    binds: bool,
 }
 
 #[pymethods]
 impl Function {
     #[new]
-    fn new(guard: Py<Guard>, function: Py<PyAny>) -> Self {
-        Self { guard, function }
+    fn new(guard: Py<Guard>, function: &Bound<'_, PyAny>) -> Self {
+        let binds = python::attribute(&function.get_type(), "__get__").is_ok();
+        Self { guard, function: function.clone().unbind(), binds }
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -40,7 +44,7 @@ impl Function {
         owner: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _ = owner;
-        if instance.is_none() {
+        if instance.is_none() || !slf.get().binds {
             return Ok(slf.into_any());
         }
         let py = slf.py();
@@ -75,7 +79,21 @@ impl Function {
 
     /// By its qualified name, as a function.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        python::attribute(slf, "__qualname__")
+        python::attribute(slf, "__qualname__").map_err(|_| {
+            let shown = convert::shown(slf.as_any());
+            PyTypeError::new_err(format!("{shown} cannot be pickled: it has no name to be imported by"))
+        })
+    }
+
+    /// Itself, as a function.
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Itself, as a function.
+    fn __deepcopy__(slf: Py<Self>, memo: &Bound<'_, PyAny>) -> Py<Self> {
+        let _ = memo;
+        slf
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
