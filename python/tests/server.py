@@ -9,7 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Handler(BaseHTTPRequestHandler):
-    """`/STATUS` answers with it; `/stream` in chunks; `/cut` breaks off in the body; `/hang-up` at once."""
+    """`/STATUS` answers with it; `/stream` in chunks; `/hang-up` breaks off at once.
+
+    `/cut` breaks off in the body, and `/stall` stops there.
+    """
 
     protocol_version = "HTTP/1.1"
     requests = 0
@@ -34,6 +37,15 @@ class Handler(BaseHTTPRequestHandler):
             for _ in range(200):
                 self.wfile.write(b"2000\r\n" + b"x" * 0x2000 + b"\r\n")
             self.wfile.write(b"0\r\n\r\n")
+        elif path == "stall":
+            self.send_response(200)
+            self.send_header("content-length", "1000")
+            self.end_headers()
+            self.wfile.write(b"only this")
+            self.wfile.flush()
+            # Until the client is gone.
+            self.rfile.read(1)
+            self.close_connection = True
         elif path == "moved":
             self.answer(302, location="/200")
         else:

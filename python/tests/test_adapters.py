@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -31,10 +33,13 @@ class Httpx:
     """`httpx.Client`."""
 
     errors: ClassVar = httpx.TransportError
+    timeouts: ClassVar = httpx.ReadTimeout
 
     def __init__(self, registry: Registry, **options: Any) -> None:
         transport = tripcoil.httpx.Transport(registry=registry, **options)
-        self._client = httpx.Client(transport=transport, trust_env=False, follow_redirects=True)
+        self._client = httpx.Client(
+            transport=transport, trust_env=False, follow_redirects=True, timeout=httpx.Timeout(60, read=0.3)
+        )
 
     def get(self, url: str) -> int:
         return self._client.get(url).status_code
@@ -45,6 +50,9 @@ class Httpx:
             next(response.iter_bytes())
             during()
 
+    def drop(self, url: str) -> None:
+        self._client.send(self._client.build_request("GET", url), stream=True)
+
     def close(self) -> None:
         self._client.close()
 
@@ -52,11 +60,16 @@ class Httpx:
 class HttpxAsync:
     """`httpx.AsyncClient`."""
 
+    begun = False
+
     errors: ClassVar = httpx.TransportError
+    timeouts: ClassVar = httpx.ReadTimeout
 
     def __init__(self, registry: Registry, **options: Any) -> None:
         transport = tripcoil.httpx.AsyncTransport(registry=registry, **options)
-        self._client = httpx.AsyncClient(transport=transport, trust_env=False, follow_redirects=True)
+        self._client = httpx.AsyncClient(
+            transport=transport, trust_env=False, follow_redirects=True, timeout=httpx.Timeout(60, read=0.3)
+        )
         self._runner = asyncio.new_event_loop()
 
     def get(self, url: str) -> int:
@@ -72,6 +85,29 @@ class HttpxAsync:
 
         self._runner.run_until_complete(main())
 
+    async def start(self, url: str) -> None:
+        request = self._client.build_request("GET", url)
+        response = await self._client.send(request, stream=True)
+        self.begun = True
+        await response.aread()
+
+    def drop(self, url: str) -> None:
+        async def main() -> None:
+            await self._client.send(self._client.build_request("GET", url), stream=True)
+
+        self._runner.run_until_complete(main())
+
+    def cancel(self, url: str) -> None:
+        async def main() -> None:
+            task = asyncio.create_task(self.start(url))
+            while not self.begun:
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        self._runner.run_until_complete(main())
+
     def close(self) -> None:
         self._runner.run_until_complete(self._client.aclose())
         self._runner.run_until_complete(self._runner.shutdown_asyncgens())
@@ -82,6 +118,7 @@ class Requests:
     """`requests.Session`."""
 
     errors: ClassVar = requests.RequestException
+    timeouts: ClassVar = requests.ConnectionError
 
     def __init__(self, registry: Registry, **options: Any) -> None:
         self._session = requests.Session()
@@ -89,7 +126,7 @@ class Requests:
         self._session.mount("http://", tripcoil.requests.Adapter(registry=registry, **options))
 
     def get(self, url: str) -> int:
-        response = self._session.get(url)
+        response = self._session.get(url, timeout=(60, 0.3))
         assert len(response.content) > 0
         return response.status_code
 
@@ -99,6 +136,9 @@ class Requests:
             next(response.iter_content(1000))
             during()
 
+    def drop(self, url: str) -> None:
+        self._session.get(url, stream=True)
+
     def close(self) -> None:
         self._session.close()
 
@@ -107,13 +147,16 @@ class Aiohttp:
     """`aiohttp.ClientSession`."""
 
     errors: ClassVar = aiohttp.ClientError
+    timeouts: ClassVar = asyncio.TimeoutError
+    begun = False
 
     def __init__(self, registry: Registry, **options: Any) -> None:
         self._middleware = tripcoil.aiohttp.middleware(registry=registry, **options)
         self._runner = asyncio.new_event_loop()
 
     async def _get(self, url: str) -> int:
-        session = aiohttp.ClientSession(middlewares=[self._middleware])
+        timeout = aiohttp.ClientTimeout(total=0.3 if "stall" in url else 60)
+        session = aiohttp.ClientSession(middlewares=[self._middleware], timeout=timeout)
         async with session, session.get(url) as response:
             await response.read()
             return response.status
@@ -128,6 +171,30 @@ class Aiohttp:
                 during()
                 await response.content.readany()
                 during()
+
+        self._runner.run_until_complete(main())
+
+    async def start(self, url: str) -> None:
+        session = aiohttp.ClientSession(middlewares=[self._middleware])
+        async with session, session.get(url) as response:
+            self.begun = True
+            await response.read()
+
+    def drop(self, url: str) -> None:
+        async def main() -> None:
+            async with aiohttp.ClientSession(middlewares=[self._middleware]) as session:
+                await session.get(url)
+
+        self._runner.run_until_complete(main())
+
+    def cancel(self, url: str) -> None:
+        async def main() -> None:
+            task = asyncio.create_task(self.start(url))
+            while not self.begun:
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
 
         self._runner.run_until_complete(main())
 
@@ -207,6 +274,61 @@ def test_a_streamed_body_ends_the_call_when_it_is_closed(
 def test_a_streamed_body_ends_the_call_when_it_is_read(client: Any, address: str, resource: Resource) -> None:
     assert client.get(f"http://{address}/stream") == 200
     assert counts(resource) == {"good": 1}
+
+
+def test_a_body_that_does_not_come_in_time_is_bad(client: Any, address: str, resource: Resource) -> None:
+    with pytest.raises(client.timeouts):
+        client.get(f"http://{address}/stall")
+    assert counts(resource) == {"bad": 1}
+
+
+@pytest.mark.parametrize("client", [HttpxAsync, Aiohttp], indirect=True)
+def test_a_cancelled_request_has_no_outcome(client: Any, address: str, resource: Resource) -> None:
+    client.cancel(f"http://{address}/stall")
+    assert counts(resource) == {"cancelled": 1}
+
+
+@pytest.mark.filterwarnings("ignore:.*nclosed.*:ResourceWarning")
+def test_a_response_that_is_dropped_has_no_outcome(client: Any, address: str, resource: Resource) -> None:
+    client.drop(f"http://{address}/stall")
+    gc.collect()
+    assert counts(resource) == {"cancelled": 1}
+
+
+@pytest.mark.parametrize("make", CLIENTS)
+def test_an_answer_is_judged_once(make: Any, address: str, registry: Registry) -> None:
+    judged: list[object] = []
+    client = make(registry, is_failure=judged.append, **RULE)
+    client.get(f"http://{address}/stream")
+    client.stream(f"http://{address}/stream", lambda: None)
+    assert len(judged) == 2
+    client.close()
+
+
+def test_the_raw_body_is_used_as_urllib3_s(address: str, registry: Registry, resource: Resource) -> None:
+    session = requests.Session()
+    session.trust_env = False
+    session.mount("http://", tripcoil.requests.Adapter(registry=registry, **RULE))
+
+    response = session.get(f"http://{address}/200", stream=True)
+    response.raw.decode_content = True
+    assert response.raw._raw.decode_content is True
+    assert response.raw.read(2) + response.raw.read(9) + response.raw.read(9) == b"body"
+    assert counts(resource) == {"good": 1}
+    response = session.get(f"http://{address}/200", stream=True)
+    buffer = bytearray(9)
+    with response.raw as body:
+        assert body.readinto(buffer) == 4
+        assert counts(resource) == {"good": 1}
+    assert counts(resource) == {"good": 2}
+    response = session.get(f"http://{address}/200", stream=True)
+    assert next(response.raw) == b"body"
+    with pytest.raises(StopIteration):
+        next(response.raw)
+    assert counts(resource) == {"good": 3}
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(session)
+    session.close()
 
 
 def test_each_step_of_a_redirection_is_a_call(client: Any, address: str, resource: Resource) -> None:

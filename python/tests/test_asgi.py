@@ -83,6 +83,21 @@ def test_a_response_that_has_begun_is_left_alone(app: Starlette, guard: Guard) -
     served(app, use)
 
 
+def test_what_comes_before_a_response_does_not_begin_it(guard: Guard) -> None:
+    trip(guard)
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.push", "path": "/style.css", "headers": []})
+        guard.call(boom)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(tripcoil.asgi.Middleware(app)({"type": "http"}, boom, send))
+    assert [message.get("status") for message in sent] == [None, 503, None]
+
+
 @pytest.mark.parametrize("kind", ["lifespan", "websocket"])
 def test_other_scopes_pass(kind: str, guard: Guard) -> None:
     trip(guard)

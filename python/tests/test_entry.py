@@ -142,7 +142,13 @@ class TestBlocksByTurns:
     def test_each_ends_its_own(
         self, registry: Registry, clock: VirtualClock, kind: str, order: tuple[int, ...]
     ) -> None:
-        options = {**R0, "strategy": "slow_ratio", "stat_interval": 100, "max_allowed_rt": 1, "min_request_amount": 9}
+        options = {
+            **R0,
+            "strategy": "slow_ratio",
+            "stat_interval": 100,
+            "max_allowed_rt": 1,
+            "min_request_amount": 9,
+        }
         guard = registry.breaker("slow", **options)
         blocks = [self.items(kind, guard) for _ in range(3)]
         next(blocks[0])

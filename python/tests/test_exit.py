@@ -74,7 +74,7 @@ def block():
         trace(ValueError())
 
 def rule():
-    tripcoil.Rule("stock", strategy="error_ratio", threshold=Slow(), min_request_amount=Slow(), retry_timeout=1)
+    tripcoil.Rule("stock", strategy="error_ratio", threshold=Slow(), probe_num=Slow(), retry_timeout=1)
 
 OPTIONS = dict(strategy="error_ratio", threshold=0.5, retry_timeout=0.001)
 slow = breaker("slow")(Slow())

@@ -311,7 +311,10 @@ def test_default_resource_and_regex_rules(registry: Registry) -> None:
 
 
 @pytest.mark.parametrize("field", ["resource", "id"])
-@pytest.mark.parametrize("value", [b"price", ["price"], ("price",), pytest.param(10**5000, id="big"), float("nan"), object(), {1: 2}])
+@pytest.mark.parametrize(
+    "value",
+    [b"price", ["price"], ("price",), pytest.param(10**5000, id="big"), float("nan"), object(), {1: 2}],
+)
 def test_a_text_that_is_none_is_a_fault_of_its_field(registry: Registry, field: str, value: object) -> None:
     with pytest.raises(InvalidRuleError) as raised:
         registry.load_rules([{**SENTINEL, field: value}])

@@ -94,7 +94,9 @@ class Registry(_native.Registry):
         if (name is None) == (resource is None):
             raise TypeError("a breaker needs a name, or a function that gives each call's: resource=")
         if callable(name):
-            raise TypeError(f'a breaker needs a name before it is given a function: @breaker("name"), not {name!r:.60}')
+            raise TypeError(
+                f'a breaker needs a name before it is given a function: @breaker("name"), not {name!r:.60}'
+            )
         if resource is not None and not callable(resource):
             raise TypeError(f"resource must be a function of the call's arguments, not {resource!r:.60}")
         guard = Guard(

@@ -9,8 +9,9 @@ good. A call lasts until its body has been read or closed, so a body that breaks
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import aiohttp
 
@@ -61,23 +62,48 @@ def middleware(
 
 
 def _end_with_body(entry: Entry, response: aiohttp.ClientResponse) -> None:
-    """End an entry when the body has come, or the response is closed or released before."""
+    """End an entry when the body has come, or the response is closed or released before.
+
+    aiohttp tells nobody of the latter, so that methods of the response are replaced. Nothing here may keep
+    it: one that nobody closes is closed when it is no longer referred to, and its call has no outcome.
+    """
+    weak = weakref.ref(response)
+    kind = type(response)
+    reading = False
 
     def ended() -> None:
+        response = weak()
+        # What is closed while `read()` is under way has failed in a way that only `read()` knows.
+        if response is None or reading:
+            return
         error = response.content.exception()
         if error is None:
             entry.returned(response)
         else:
             entry.raised(error)
 
-    def before(method: Callable[[], Any]) -> Callable[[], Any]:
-        def ending() -> Any:
+    def ending(method: Callable[[aiohttp.ClientResponse], Any]) -> Callable[[], Any]:
+        def end() -> Any:
             ended()
-            return method()
+            # It is called as the response's own.
+            return method(cast("aiohttp.ClientResponse", weak()))
 
-        return ending
+        return end
+
+    async def read() -> bytes:
+        nonlocal reading
+        reading = True
+        try:
+            data = await kind.read(cast("aiohttp.ClientResponse", weak()))
+        except BaseException as error:
+            entry.raised(error)
+            raise
+        finally:
+            reading = False
+        ended()
+        return data
 
     response.content.on_eof(ended)
-    # aiohttp tells nobody that a response is closed.
-    setattr(response, "close", before(response.close))
-    setattr(response, "release", before(response.release))
+    setattr(response, "read", read)
+    setattr(response, "close", ending(kind.close))
+    setattr(response, "release", ending(kind.release))

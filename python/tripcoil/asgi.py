@@ -37,7 +37,7 @@ class Middleware:
 
         async def watched(message: Message) -> None:
             nonlocal begun
-            begun = True
+            begun = begun or message["type"] == "http.response.start"
             await send(message)
 
         try:

@@ -10,8 +10,9 @@ good. A call lasts until its body has been read or closed, so a body that breaks
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 import requests
@@ -72,45 +73,89 @@ class Adapter(requests.adapters.HTTPAdapter):
         response.raw = _Body(response.raw, response, entry)
         return response
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a guarded adapter cannot be pickled: its breakers are this process's")
+
 
 class _Body:
     """The raw body of a response, which ends its entry when it is read or closed."""
 
+    _raw: Any
+    _response: weakref.ref[requests.Response]
+    _entry: Entry
+
     def __init__(self, raw: Any, response: requests.Response, entry: Entry) -> None:
-        self._raw = raw
-        self._response = response
-        self._entry = entry
+        # The response has the body: one that nobody closes must be free to go, and its call with it.
+        own = {"_raw": raw, "_response": weakref.ref(response), "_entry": entry}
+        self.__dict__.update(own)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._raw, name)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        # `decode_content`, for example.
+        setattr(self._raw, name, value)
+
+    def __enter__(self) -> _Body:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def __iter__(self) -> Iterator[bytes]:
         return self._guarded(iter(self._raw))
+
+    def __next__(self) -> bytes:
+        return bytes(self._read(next, self._raw))
 
     def stream(self, *args: Any, **kwargs: Any) -> Iterator[bytes]:
         return self._guarded(self._raw.stream(*args, **kwargs))
 
     def read(self, amt: int | None = None, *args: Any, **kwargs: Any) -> bytes:
-        try:
-            data: bytes = self._raw.read(amt, *args, **kwargs)
-        except BaseException as error:
-            self._entry.raised(error)
-            raise
-        if amt is None or (amt > 0 and not data):
-            self._entry.returned(self._response)
+        data: bytes = self._read(self._raw.read, amt, *args, **kwargs)
+        if amt is None or amt < 0 or (amt > 0 and not data):
+            self._end()
         return data
+
+    def read1(self, amt: int | None = None, *args: Any, **kwargs: Any) -> bytes:
+        data: bytes = self._read(self._raw.read1, amt, *args, **kwargs)
+        if amt != 0 and not data:
+            self._end()
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._read(self._raw.readinto, buffer)
+        if len(buffer) and not count:
+            self._end()
+        return count
 
     def close(self) -> None:
         try:
             self._raw.close()
         finally:
-            self._entry.returned(self._response)
+            self._end()
 
     def release_conn(self) -> None:
         try:
             self._raw.release_conn()
         finally:
-            self._entry.returned(self._response)
+            self._end()
+
+    def _end(self) -> None:
+        response = self._response()
+        # Without the response, nobody knows what it was.
+        if response is not None:
+            self._entry.returned(response)
+
+    def _read(self, read: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        try:
+            return read(*args, **kwargs)
+        except StopIteration:
+            self._end()
+            raise
+        except BaseException as error:
+            self._entry.raised(error)
+            raise
 
     def _guarded(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         try:
@@ -121,4 +166,4 @@ class _Body:
         except BaseException as error:
             self._entry.raised(error)
             raise
-        self._entry.returned(self._response)
+        self._end()
