@@ -16,10 +16,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
-from conftest import R0, Boom, boom, counts, state, totals
+from conftest import Boom, boom, counts, state, totals
 
 import tripcoil
-from tripcoil import CircuitOpenError, Guard, Registry, Resource, State, VirtualClock
+from tripcoil import CircuitOpenError, Guard, Registry, Resource, State
 
 GLOBAL = tripcoil.breaker("decorating")
 
@@ -396,164 +396,6 @@ def test_a_cycle_through_a_guarded_function_is_collected(guard: Guard) -> None:
     made = make()
     gc.collect()
     assert made() is None
-
-
-def test_per_call_names_give_each_host_a_breaker(registry: Registry) -> None:
-    guard = registry.breaker(resource=lambda host, *rest: host, **R0)
-
-    @guard
-    def fetch(host: str, path: str) -> str:
-        if host == "bad":
-            boom()
-        return path
-
-    @guard
-    async def later(host: str, path: str) -> str:
-        return fetch.__wrapped__(host, path)  # type: ignore[attr-defined,no-any-return]
-
-    for _ in range(2):
-        assert fetch("good", "/") == "/"
-        assert asyncio.run(later("good", "/")) == "/"
-        with pytest.raises(Boom):
-            fetch("bad", "/")
-        with pytest.raises(Boom):
-            asyncio.run(later("bad", path="/"))
-    assert state(registry.resource("bad")) is State.OPEN
-    assert state(registry.resource("good")) is State.CLOSED
-    with pytest.raises(CircuitOpenError) as blocked:
-        asyncio.run(later("bad", "/"))
-    assert blocked.value.resource == "bad"
-    assert guard.enter("good").resource == "good"
-    with pytest.raises(ValueError, match="resource of its own"):
-        _ = guard.resource
-
-
-def test_what_binds_not_as_a_method_still_does_not(registry: Registry) -> None:
-    guard = registry.breaker("stock")
-
-    class Plain:
-        def __call__(self, *args: object) -> int:
-            return len(args)
-
-    class Owner:
-        partial = guard(functools.partial(pow, 2))
-        builtin = guard(len)
-        plain = guard(Plain())
-        method = guard(lambda self: self)
-
-    owner = Owner()
-    # Since Python 3.14, a partial is a method.
-    if not hasattr(functools.partial, "__get__"):
-        assert owner.partial(3) == 8
-    assert (owner.builtin("ab"), owner.plain(), owner.method()) == (2, 0, owner)
-
-
-def test_guarded_objects_are_copied_as_functions_are_and_say_that_they_have_no_name(
-    registry: Registry,
-) -> None:
-    guarded = registry.breaker("stock")(functools.partial(pow, 2))
-    assert copy.copy(guarded) is copy.deepcopy(guarded) is copy.deepcopy([guarded])[0] is guarded
-    with pytest.raises(TypeError, match="cannot be pickled: it has no name"):
-        pickle.dumps(guarded)
-
-
-def test_generator_based_coroutines_are_awaited(registry: Registry) -> None:
-    guard = registry.breaker("stock", **R0, on_blocked=7)
-
-    @guard
-    @types.coroutine
-    def later(fails: bool) -> Iterator[None]:
-        yield
-        if fails:
-            boom()
-
-    async def main() -> object:
-        await later(False)
-        with pytest.raises(Boom):
-            await later(True)
-        assert counts(guard.resource) == {"good": 1, "bad": 1}
-        guard.resource.set_mode("forced-open")
-        return await later(False)
-
-    assert asyncio.run(main()) == 7
-
-
-def test_a_function_in_the_place_of_the_name_is_told_at_once(registry: Registry) -> None:
-    with pytest.raises(TypeError, match=r'a breaker needs a name .*@breaker\("name"\)'):
-
-        @registry.breaker
-        def fetch() -> None: ...
-
-
-@pytest.mark.parametrize("option", ["fallback", "on_blocked"])
-def test_a_coroutine_functions_answer_to_a_plain_one_is_told_at_once(registry: Registry, option: str) -> None:
-    async def answer() -> int:
-        return 1
-
-    guard = registry.breaker("stock", **{option: answer})
-
-    def items() -> Iterator[int]:
-        yield 1
-
-    for function in (boom, items, functools.partial(boom)):
-        with pytest.raises(TypeError, match=f"{option} is a coroutine function"):
-            guard(function)
-    assert asyncio.run(guard(answer)()) == 1
-
-
-def thresholds(registry: Registry, name: str) -> list[float]:
-    return [breaker.rule.threshold for breaker in registry.resource(name).breakers]
-
-
-def test_the_rule_of_options_gives_way_to_a_loaded_one_and_stays_beside_others(registry: Registry) -> None:
-    loaded = tripcoil.Rule("stock", **{**R0, "threshold": 0.2})
-    registry.load_rules([loaded])
-    guard = registry.breaker("stock", **R0)
-    assert thresholds(registry, "stock") == [0.2], "loaded before"
-    registry.load_rules([tripcoil.Rule("other", **R0)])
-    assert thresholds(registry, "stock") == [0.5], "a load of others leaves it"
-    with pytest.raises(Boom):
-        guard.call(boom)
-    registry.load_rules([])
-    assert guard.resource.breakers[0].snapshot().bad == 1, "and its breaker"
-    registry.load_rules([loaded])
-    assert thresholds(registry, "stock") == [0.2], "loaded later"
-    registry.load_resource_rules("stock", [])
-    assert thresholds(registry, "stock") == [0.5]
-    registry.load_default_rules(tripcoil.Rule("*", **{**R0, "threshold": 0.9}))
-    assert thresholds(registry, "stock") == [0.5]
-    assert [rule.threshold for rule in registry.rules] == [0.5, 0.9]
-    registry.breaker("stock", **{**R0, "threshold": 0.7})
-    assert thresholds(registry, "stock") == [0.7], "what was said last"
-
-
-def test_a_loaded_rule_comes_before_that_of_a_per_call_name(registry: Registry) -> None:
-    call = registry.breaker(resource=lambda host: host, **R0)(lambda host: host)
-    registry.load_rules([tripcoil.Rule("a", **{**R0, "threshold": 0.2})])
-    for _ in range(2):
-        call("a")
-        call("b")
-    assert (thresholds(registry, "a"), thresholds(registry, "b")) == ([0.2], [0.5])
-    registry.load_rules([])
-    assert thresholds(registry, "a") == thresholds(registry, "b") == [0.5]
-
-
-def test_per_call_names_with_options_take_no_more_than_the_registry(clock: VirtualClock) -> None:
-    registry = Registry(max_resources=10, clock=clock)
-    call = registry.breaker(resource=lambda host: host, **R0)(lambda host: host)
-    for number in range(1000):
-        call(f"host {number}")
-    assert len(registry.rules) == len(registry) == 10
-    assert registry.unguarded_calls == 990, "those of names that had no place"
-
-
-def test_a_name_that_is_no_name_fails_the_call(registry: Registry) -> None:
-    guard = registry.breaker(resource=lambda name: name)
-    call = guard(lambda name: name)
-    with pytest.raises(TypeError, match="resource must be a str"):
-        call(5)
-    with pytest.raises(tripcoil.InvalidNameError):
-        call("")
 
 
 def test_unknown_options_are_refused_with_the_known_ones(registry: Registry) -> None:
