@@ -63,7 +63,7 @@ def _is_json(text: str) -> bool:
 # The fields that are texts, or may be.
 _TEXTS = ("resource", "limitApp", "id")
 # No field takes more, and Python refuses to print much more.
-_MAX_BITS = 1024
+_MAX_BITS = 4096
 
 
 def _plain(field: str, value: object) -> object:
