@@ -106,6 +106,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
     /// Sets the anchor of a life that has just begun, and empties the words of all others, so that none
     /// is left when its number comes again.
     pub(crate) fn sweep(&self, life: u64, lap: u64) {
+        self.forget_slack();
         let anchor = self.anchor();
         if !anchor.is_of(life) {
             if self.word().life() != life {

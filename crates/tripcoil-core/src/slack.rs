@@ -16,8 +16,8 @@
 //!
 //! What is left here was summed up after the word was read, and is left only where the word is still the
 //! same. All that could make it untrue changes the word after it has changed the window or the rule: bad
-//! calls, recycled and emptied buckets, halved counts, edited rules. (Clearing the window need not: the
-//! first call in a cleared bucket recycles it.)
+//! calls, recycled and emptied buckets, halved counts, edited rules, and a clearing of the window, whose
+//! life's number comes again.
 
 use crate::breaker::Breaker;
 use crate::bucket::LAP_BITS;

@@ -108,7 +108,9 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 return Err(Moved);
             }
             if exchange(target, cell, Cell::new(word.life(), lap, count)) {
-                self.forget_slack();
+                if mine && cell.count() > 0 {
+                    self.forget_slack();
+                }
                 self.fold(tally, cell.count());
                 return Ok(lap);
             }
