@@ -1,15 +1,17 @@
 """What a guarded call costs, beside other circuit breakers for Python, in one run.
 
-    python python/benches/peers.py [--quick]
+    python python/benches/peers.py [--quick] [--json]
 
 Each cell is the fastest of many short rounds, in ns for a call, and its ratio to that of Tripcoil. The rounds
-of all libraries take turns, so that whatever else the machine does hits all alike.
+of all libraries take turns, so that whatever else the machine does hits all alike. With `--json`, every round
+is told, on one line.
 
 - `closed`: a function that does nothing.
 - `blocked`: the error of an open breaker, caught.
 - `failing`: the function's own error, caught.
 
-The first row is the function alone. The peers count errors in a row, as none of them has a window; Tripcoil
+The first rows are the function alone, and the function in a wrapper that does nothing: of Python, and, for
+plain functions, of C. The peers count errors in a row, as none of them has a window; Tripcoil
 judges a ratio over ten buckets.
 """
 
@@ -18,7 +20,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import gc
+import json
 import platform
 import threading
 import time
@@ -62,6 +66,38 @@ def bare(fails_after: int) -> Decorator:
     return lambda function: function
 
 
+def in_python(fails_after: int) -> Decorator:
+    """A wrapper of a plain function that does nothing."""
+    del fails_after
+
+    def decorate(function: Function) -> Function:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def in_python_later(fails_after: int) -> Decorator:
+    """A wrapper of a coroutine function that does nothing."""
+    del fails_after
+
+    def decorate(function: Function) -> Function:
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return await function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def in_c(fails_after: int) -> Decorator:
+    """A callable of C that does nothing of its own."""
+    del fails_after
+    return functools.partial
+
+
 def of_tripcoil(fails_after: int) -> Decorator:
     return tripcoil.Registry().breaker(
         "bench",
@@ -97,6 +133,8 @@ def of_purgatory_later(fails_after: int) -> Decorator:
 Makers = dict[str, Callable[[int], Decorator]]
 PLAIN: Makers = {
     "no breaker": bare,
+    "wrapper in C": in_c,
+    "wrapper in Python": in_python,
     "tripcoil": of_tripcoil,
     "circuitbreaker": of_circuitbreaker,
     "pybreaker": of_pybreaker,
@@ -105,11 +143,13 @@ PLAIN: Makers = {
 }
 LATER: Makers = {
     "no breaker": bare,
+    "wrapper in Python": in_python_later,
     "tripcoil": of_tripcoil,
     "circuitbreaker": of_circuitbreaker,
     "aiobreaker": of_aiobreaker,
     "purgatory": of_purgatory_later,
 }
+FLOORS = ("no breaker", "wrapper in C", "wrapper in Python")
 CASES = ("closed", "blocked", "failing")
 
 
@@ -183,58 +223,78 @@ def timed_by_two(call: Function, calls: int) -> float:
     return max(results)
 
 
-Results = dict[str, dict[str, float]]
+Results = dict[str, dict[str, list[float]]]
 
 
 def measure_plain(rounds: int, timing: Callable[[Function, int], float], calls: int) -> Results:
     cases = {name: {case: plain_case(make, case) for case in CASES} for name, make in PLAIN.items()}
-    results: Results = {name: dict.fromkeys(CASES, float("inf")) for name in cases}
+    results: Results = {name: {case: [] for case in CASES} for name in cases}
     for _ in range(rounds):
         for name, of_case in cases.items():
             for case, call in of_case.items():
-                results[name][case] = min(results[name][case], timing(call, calls))
+                results[name][case].append(timing(call, calls))
     return results
 
 
 async def measure_later(rounds: int, calls: int) -> Results:
     cases = {name: {case: await later_case(make, case) for case in CASES} for name, make in LATER.items()}
-    results: Results = {name: dict.fromkeys(CASES, float("inf")) for name in cases}
+    results: Results = {name: {case: [] for case in CASES} for name in cases}
     for _ in range(rounds):
         for name, of_case in cases.items():
             for case, call in of_case.items():
-                results[name][case] = min(results[name][case], await timed_later(call, calls))
+                results[name][case].append(await timed_later(call, calls))
     return results
+
+
+def is_of_use(name: str, case: str) -> bool:
+    """Whether there is such a case: a function without a breaker is never blocked."""
+    return not (name in FLOORS and case == "blocked")
 
 
 def show(title: str, results: Results) -> None:
     """A table, with ratios to Tripcoil's row."""
-    ours = results["tripcoil"]
     print(f"\n{title}\n")
     print("| library | " + " | ".join(f"{case}, ns | ratio" for case in CASES) + " |")
     print("| --- " * (1 + 2 * len(CASES)) + "|")
     for name, row in results.items():
         cells = []
         for case in CASES:
-            # A function without a breaker is never blocked.
-            there = not (name == "no breaker" and case == "blocked")
-            cells.append(f"{row[case]:.0f} | {row[case] / ours[case]:.2f}" if there else "- | -")
+            best, ours = min(row[case]), min(results["tripcoil"][case])
+            cells.append(f"{best:.0f} | {best / ours:.2f}" if is_of_use(name, case) else "- | -")
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
-def main(rounds: int) -> None:
+def main(rounds: int, as_json: bool) -> None:
     """All tables."""
     gc.disable()
-    print(f"{platform.python_implementation()} {platform.python_version()}, the fastest of {rounds} rounds")
-    show("Plain functions, one thread", measure_plain(rounds, timed, 1000))
-    show("Coroutine functions, awaited in one loop", asyncio.run(measure_later(rounds, 1000)))
-    show(
-        "Plain functions, two threads on one breaker",
-        measure_plain(max(1, rounds // 10), timed_by_two, 20_000),
-    )
+    interpreter = f"{platform.python_implementation()} {platform.python_version()}"
+    tables = {
+        "Plain functions, one thread": measure_plain(rounds, timed, 1000),
+        "Coroutine functions, awaited in one loop": asyncio.run(measure_later(rounds, 1000)),
+        "Plain functions, two threads on one breaker": measure_plain(
+            max(1, rounds // 10), timed_by_two, 20_000
+        ),
+    }
+    if as_json:
+        kinds = dict(zip(tables, ("sync", "async", "two threads"), strict=True))
+        samples = {
+            f"python {kinds[title]}, {case}/{name}": row[case]
+            for title, results in tables.items()
+            for name, row in results.items()
+            for case in CASES
+            if is_of_use(name, case)
+        }
+        print(json.dumps({"interpreter": interpreter, "samples": samples}))
+        return
+    print(f"{interpreter}, the fastest of {rounds} rounds")
+    for title, results in tables.items():
+        show(title, results)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a look, not a measurement")
+    parser.add_argument("--json", action="store_true", help="every round, on one line")
+    arguments = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        main(5 if parser.parse_args().quick else 100)
+        main(5 if arguments.quick else 100, arguments.json)
