@@ -1,18 +1,24 @@
 // One guarded call, beside cockatiel, opossum and mollitia in one run: ns per call, and what that is to a bare `await`
 // and to cockatiel's. Wants `npm run build` (a release build): `npm run bench`, or `npm run bench -- 200` for 200 rounds.
+// With `--json`, every round is told, on one line.
 import { createRequire } from 'node:module'
 import { circuitBreaker, handleAll, SamplingBreaker } from 'cockatiel'
 import CircuitBreaker from 'opossum'
 import { breaker, Registry } from '../dist/index.mjs'
 
 const mollitia = createRequire(import.meta.url)('mollitia')
-const rounds = Number(process.argv[2] ?? 60)
+const asJson = process.argv.includes('--json')
+const rounds = Number(process.argv.slice(2).find((arg) => !arg.startsWith('--')) ?? 60)
 /** Short, so that some rounds are left alone by whatever else the machine does. */
 const CALLS = 10_000
 const HOUR = 3_600_000
 const rule = { strategy: 'errorRatio', threshold: 0.5, minRequestAmount: 100, statInterval: 10_000, statSlidingWindowBucketCount: 10, retryTimeout: HOUR }
 
 async function noop() {}
+const same = (value) => value
+const thrown = (error) => {
+  throw error
+}
 const failure = new Error('no')
 async function fail() {
   throw failure
@@ -62,6 +68,9 @@ entered.registry.loadResource('entered', { resource: 'entered', ...rule })
 
 const healthy = {
   'bare await': { call: noop },
+  'async wrapper': { call: async () => noop() },
+  'async wrapper that awaits': { call: async () => await noop() },
+  'then wrapper': { call: () => noop().then(same, thrown) },
   tripcoil: { call: guarded },
   'tripcoil, slow ratio': { call: judged },
   'tripcoil, enter and exit': { call: () => enterAndExit() },
@@ -104,25 +113,38 @@ async function measure({ call, calls = CALLS }) {
   return Number(process.hrtime.bigint() - began) / calls
 }
 
-/** Every candidate once a round; the best round of each, since what else the machine does only adds to it. */
-async function compare(title, candidates, base) {
+/** Every candidate once a round: all its rounds but the first, which warm it up. */
+async function rounded(candidates) {
   const names = Object.keys(candidates)
-  const best = new Map(names.map((name) => [name, Infinity]))
+  const times = Object.fromEntries(names.map((name) => [name, []]))
   for (let round = -20; round < rounds; round++) {
     for (const name of names) {
       const time = await measure(candidates[name])
-      if (round >= 0) best.set(name, Math.min(best.get(name), time))
+      if (round >= 0) times[name].push(time)
       // opossum's and cockatiel's timers and windows are for turns of the event loop.
       await new Promise(setImmediate)
     }
   }
-  const first = best.get(names[0])
+  return times
+}
+
+/** The best round of each, since what else the machine does only adds to it. */
+function show(title, times, base) {
+  const best = new Map(Object.entries(times).map(([name, rounds]) => [name, Math.min(...rounds)]))
+  const [first] = best.values()
   console.log(`\n| ${title} | ns | beyond the bare one | of ${base} |\n| --- | ---: | ---: | ---: |`)
   for (const [name, time] of best) {
     console.log(`| ${name} | ${time.toFixed(0)} | ${(time - first).toFixed(0)} | ${(time / best.get(base)).toFixed(2)} |`)
   }
 }
 
-await compare('healthy', healthy, 'cockatiel sampling')
-await compare('blocked', open, 'cockatiel sampling')
+const tables = { healthy: await rounded(healthy), blocked: await rounded(open) }
 for (const { end } of [...Object.values(healthy), ...Object.values(open)]) end?.()
+if (asJson) {
+  const samples = Object.entries(tables).flatMap(([title, times]) =>
+    Object.entries(times).map(([name, rounds]) => [`node ${title}/${name}`, rounds]),
+  )
+  console.log(JSON.stringify({ interpreter: `Node ${process.versions.node}`, samples: Object.fromEntries(samples) }))
+} else {
+  for (const [title, times] of Object.entries(tables)) show(title, times, 'cockatiel sampling')
+}
