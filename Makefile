@@ -20,8 +20,8 @@ test: ## everything: all checks below, conformance, all tests
 conformance: ## the vectors in VECTORS (default tests/vectors) on every runner
 	@.ci/conformance "$(VECTORS)"
 
-bench: ## all benches, C beside Rust among them
-	cargo bench --locked --workspace --benches
+bench: ## every language beside its peers and floors: a table, benches/RESULTS.md and a picture
+	@benches/run
 
 install: ## the C library, its headers, pkg-config and CMake files, below PREFIX (default /usr/local)
 	@bindings/c/install.sh "$(PREFIX)"

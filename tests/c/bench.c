@@ -1,4 +1,4 @@
-/* The C side of bindings/c/benches/side_by_side.rs: bench RULES CALLS
+/* The C side of benches/compare and .ci/counts: bench RULES CALLS
  *
  * For each line of its input, one of the cases below, it makes so many guarded calls and prints what one
  * took, in ns. */
