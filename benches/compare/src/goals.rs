@@ -129,7 +129,7 @@ fn closed(r: &Results) -> Option<Found> {
         ),
         peers: list(r, "closed", &WINDOWED) + " (10 s); " + &list(r, "closed", &PLAIN),
         floor: format!(
-            "{}; the clock alone {}, `fetch_add` alone {}",
+            "both in one loop {}; the clock alone {}, `fetch_add` alone {}",
             ns(floor),
             ns(r.get("floor/coarse clock")?),
             ns(r.get("floor/fetch_add")?)

@@ -65,7 +65,14 @@ impl Report<'_> {
         writeln!(f, "\n{day}, commit {commit}. {processor}, {cores} cores; {system}.")?;
         write!(f, "{rust}; {c}")?;
         self.results.interpreters().try_for_each(|interpreter| write!(f, "; {interpreter}"))?;
-        writeln!(f, ".")
+        writeln!(f, ".")?;
+        match self.results.unrest("closed/tripcoil") {
+            Some(unrest) if unrest > 1.25 => writeln!(
+                f,
+                "\n**The machine was busy: medians are some {unrest:.1} x the least times, and not alike for all. Measure again.**"
+            ),
+            _ => Ok(()),
+        }
     }
 
     fn appendix(&self, f: &mut Formatter<'_>) -> fmt::Result {

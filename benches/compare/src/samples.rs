@@ -45,6 +45,12 @@ impl Results {
         Some(self.samples.get(name)?.median())
     }
 
+    /// How much longer a subject's median is than its least: near 1 on a machine that was left alone.
+    pub(crate) fn unrest(&self, name: &str) -> Option<f64> {
+        let samples = self.samples.get(name)?;
+        Some(samples.median() / samples.min())
+    }
+
     /// The medians of all subjects in a group, by what follows its name and a slash.
     pub(crate) fn group(&self, group: &str) -> Vec<(&str, f64)> {
         let members = self.samples.iter();
