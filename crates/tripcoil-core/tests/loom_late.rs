@@ -68,7 +68,7 @@ fn an_error_of_before_a_reset_is_not_in_the_run_after_it() {
 /// The first call may make the trip itself: then the second may find no deadline yet, and is rejected.
 #[test]
 fn an_outcome_that_meets_a_trip_and_a_recovery_is_not_in_the_window_after_them() {
-    explore(2, 2, |first| {
+    explore(2, 1, |first| {
         let memory = Memory::of(&one_bad_trips());
         let (p, q) = (memory.permit(0), memory.permit(0));
         let recover = move |b: Breaker<'_>| {
