@@ -71,7 +71,7 @@ impl Resource {
 
     /// Ends a call that this very resource admitted. Without a response time of the caller's, it is the
     /// time since the call was admitted.
-    #[inline]
+    #[inline(never)]
     pub fn end_raw(&self, entry: &RawEntry, outcome: Outcome, response_time: Option<Duration>) {
         self.0.finish(&entry.0, outcome, response_time.map(to_nanos));
     }
