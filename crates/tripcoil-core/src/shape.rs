@@ -66,6 +66,9 @@ impl Shape {
             cell[0].store(divisor.by, Ordering::Relaxed);
             cell[1].store(divisor.reciprocal, Ordering::Relaxed);
         }
+        // A window of years would take the number of a shorter one's lap for its own, by what is left of a
+        // product beyond 2^64.
+        self.hint.store(0, Ordering::Relaxed);
         self.judges.store(judges as u64, Ordering::Relaxed);
         self.buckets.store(u64::from(rule.buckets), Ordering::Relaxed);
     }
@@ -114,4 +117,20 @@ impl Shape {
 #[inline]
 fn divisor(cell: &[AtomicU64; 2]) -> Divisor {
     Divisor { by: cell[0].load(Ordering::Relaxed), reciprocal: cell[1].load(Ordering::Relaxed) }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_that_of_the_present_shape() {
+        let rule = |stat_interval_ms| Rule { stat_interval_ms, ..Rule::new(Condition::ErrorCount(1.0), 1) };
+        let (shape, now) = (Shape::new(), millis(1 << 15));
+        shape.set(&rule(1));
+        assert_eq!(shape.place(now), Place { lap: 1 << 15, slot: 0 });
+        // So many of these windows are a multiple of 2^64 ns.
+        shape.set(&rule(1 << 43));
+        assert_eq!(shape.place(now), Place { lap: 0, slot: 0 });
+    }
 }
