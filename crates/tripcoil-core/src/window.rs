@@ -22,7 +22,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
     #[inline]
     pub(crate) fn add_at_once(&self, word: Word, place: Place, bad: bool) -> bool {
         let anchor = self.anchor();
-        if !anchor.is_of(word.life()) || !anchor.reaches(place.lap) {
+        // Too far back, the low bits of a lap that no bucket counts for would look like those of one.
+        if !anchor.is_of(word.life()) || !anchor.is_near(place.lap) {
             return false;
         }
         let Some(bucket) = self.memory.buckets().get(place.slot) else { return false };

@@ -220,3 +220,18 @@ fn a_reset_forgets_the_run_itself_and_not_only_its_generation() {
     let _ = memory.breaker().reset(0);
     assert_eq!(memory.head.run.load(Ordering::Relaxed), 0);
 }
+
+#[test]
+fn calls_count_wherever_the_clock_goes_back_to() {
+    for back in [REACH - 1, REACH, REACH + 1, REACH + 2, 4 * (REACH + 1)] {
+        let memory = Memory::new(&Rule { min_request_amount: 4, ..rule(Condition::ErrorCount(3.0)) });
+        let lap = 5 * REACH;
+        memory.call(false, millis(INTERVAL_MS * lap));
+        let now = millis(INTERVAL_MS * (lap - back) + 1);
+        for bad in 1..=4 {
+            memory.call(true, now);
+            assert_eq!(memory.counts(now), Counts { good: 1, bad }, "{back} windows back");
+        }
+        assert_eq!(memory.breaker().state(), State::Open, "{back} windows back");
+    }
+}
