@@ -8,6 +8,7 @@
 use crate::breaker::Breaker;
 use crate::bucket::{Cell, LAP_BITS, exchange};
 use crate::memory::Memory;
+use crate::shape::Place;
 use crate::sync::Ordering;
 use crate::word::{LIFE_BITS, Word};
 
@@ -64,6 +65,11 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
     pub(crate) fn anchor(&self) -> Anchor {
         // Acquire: whoever reads a moved anchor finds the buckets swept.
         Anchor(self.head.anchor.load(Ordering::Acquire))
+    }
+
+    /// The place that a call at `place` is counted and judged at.
+    pub(crate) fn nearest(&self, place: Place) -> Place {
+        Place { lap: self.anchor().nearest(place.lap), ..place }
     }
 
     /// Brings the anchor to the present life, or nearer to `lap`. The caller looks again.

@@ -57,6 +57,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
             if !self.add_at_once(word, place, bad) && self.add(word, place, bad).is_err() {
                 continue;
             }
+            let place = self.nearest(place);
             let mark = match self.judges_window() {
                 true if bad => self.take_slack(word.life(), place),
                 true if self.is_quiet(word.life(), place) => None,
@@ -87,7 +88,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
             return false;
         }
         let place = self.head.shape.place(now);
-        // Before the call is added: a bad call that comes in between is judged by itself.
+        // Before the call is added: a bad call that comes in between is judged by itself. The place need not be
+        // the nearest: at one that is not, no call is added at once.
         let quiet = match judges {
             Judges::Runs => self.run(word.generation()) == 0,
             _ => self.is_quiet(word.life(), place),
@@ -109,7 +111,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         // The word may move to another life of the window without leaving its generation.
         while word.generation() == generation {
             let (value, counts) = if self.judges_window() {
-                let place = self.head.shape.place(now);
+                let place = self.nearest(self.head.shape.place(now));
                 let counts = self.counts(word, place);
                 // A rule that was given was read before the mark was: an edit may lie between.
                 let present = if given.is_some() { self.head.rule.read() } else { rule };

@@ -55,7 +55,7 @@
 //!
 //! # Limits
 //!
-//! 2^48 generations, 4096 clearings of the window, or 2^18 sums of it, while one call is held up in the
+//! 2^48 generations, 4096 clearings of the window, or 2^17 sums of it, while one call is held up in the
 //! middle of its completion, 65535 reopenings in a row (later ones wait as long as that one), 2^36 calls a bucket
 //! (beyond that, ratios stay right to within one part in 2^35, and a count of errors stays there). A
 //! clock that goes back by more than 16383 windows counts as if it had gone back by that many, and one that

@@ -2,7 +2,7 @@
 //!
 //! | bits | what |
 //! | --- | --- |
-//! | 0 to 17 | how often the word has been marked |
+//! | 0 to 17 | how often the word has been marked, or something left in it |
 //! | 18 to 25 | 0: nothing is known; else one more than the bad calls that cannot trip |
 //! | 26 to 35 | slot of the place that this is known at |
 //! | 36 to 51 | its lap, the low bits |
@@ -15,9 +15,10 @@
 //! its place.
 //!
 //! What is left here was summed up after the word was read, and is left only where the word is still the
-//! same. All that could make it untrue changes the word after it has changed the window or the rule: bad
-//! calls, recycled and emptied buckets, halved counts, edited rules, and a clearing of the window, whose
-//! life's number comes again.
+//! same: each time that something is left counts as a mark, so that room which was taken and then found
+//! again does not bring an earlier word back. All that could make it untrue changes the word after it has
+//! changed the window or the rule: bad calls, recycled and emptied buckets, halved counts, edited rules, and a
+//! clearing of the window, whose life's number comes again.
 
 use crate::breaker::Breaker;
 use crate::bucket::LAP_BITS;
@@ -103,7 +104,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
     pub(crate) fn leave_slack(&self, mark: Slack, life: u64, place: Place, counts: Counts, rule: &Rule) {
         if let Some(room) = rule.room(counts, MAX_ROOM) {
             // Losing means that something has changed since: then nothing is known.
-            let _ = self.swap_slack(mark, Slack(Slack::at(life, place, room + 1) | mark.0 & MARK));
+            let _ = self.swap_slack(mark, Slack(Slack::at(life, place, room + 1) | mark.marked().0));
         }
     }
 

@@ -137,3 +137,36 @@ fn a_cleared_window_has_nothing_of_a_life_of_the_same_number() {
     memory.calls(4, true, 0);
     assert!(memory.is_open());
 }
+
+#[test]
+fn what_is_known_is_left_by_nobody_to_whom_the_word_only_looks_unchanged() {
+    let memory = Memory::new();
+    let (breaker, earlier, later) = (memory.breaker(), millis(4), millis(6));
+    let life = breaker.word().life();
+    memory.calls(600, false, millis(1));
+    memory.calls(1, true, later);
+    memory.calls(20, false, later);
+    memory.calls(1, true, earlier);
+    memory.calls(1, false, earlier);
+    // A good call at the later place sums up, and is held up.
+    let (mark, place) = (breaker.slack(), Place { lap: 1, slot: 2 });
+    let counts = breaker.counts(breaker.word(), place);
+    memory.calls(15, true, earlier);
+    memory.calls(1, false, later);
+    // As much room again at the earlier place as there was: more than can be told.
+    memory.calls(1, false, earlier);
+    breaker.leave_slack(mark, life, place, counts, &rule(0.5));
+    memory.calls(6, true, later);
+    assert!(memory.is_open(), "half of 46 are bad");
+}
+
+#[test]
+fn what_is_known_of_a_time_too_far_back_is_not_known_of_one_with_the_same_low_bits() {
+    let window = |lap: u64| millis(4 * lap);
+    let memory = Memory::new();
+    memory.calls(100, false, window(65_530) + millis(3));
+    memory.calls(3, true, window(65_541));
+    memory.calls(1, false, window(5));
+    memory.calls(1, true, window(65_541));
+    assert!(memory.is_open(), "four of five are bad");
+}
