@@ -13,6 +13,7 @@ use crate::change::Trip;
 use crate::entry::{Entry, OwnedEntry};
 use crate::held::Held;
 use crate::legacy::LegacyStatistics;
+use crate::raw::RawEntry;
 use crate::resource::Inner;
 
 /// A named thing to protect. Made by [`Registry::resource`](crate::Registry::resource), which looks the
@@ -81,11 +82,7 @@ impl Resource {
     /// # Errors
     /// [`Blocked`] where a breaker rejects: the call must not be made.
     pub fn enter_owned(&self) -> Result<OwnedEntry, Blocked> {
-        if let Some(held) = self.0.enter_closed() {
-            return Ok(OwnedEntry::new(Arc::clone(&self.0), held));
-        }
-        let mut held = Held::new(None);
-        self.0.enter(&mut held)?;
+        let RawEntry(held) = self.enter_raw()?;
         Ok(OwnedEntry::new(Arc::clone(&self.0), held))
     }
 

@@ -19,7 +19,7 @@ use crate::outcome::Outcome;
 /// ends. So whoever ends every call once may keep one for all that begin while nothing changes.
 #[doc(hidden)]
 #[derive(PartialEq)]
-pub struct RawEntry(Held);
+pub struct RawEntry(pub(crate) Held);
 
 /// Why a call was rejected, without its resource.
 #[doc(hidden)]
