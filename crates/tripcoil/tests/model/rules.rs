@@ -84,9 +84,12 @@ fn condition() -> impl Strategy<Value = (u8, f64, f64, bool, u64)> {
         .prop_map(|((grade, count), (slow, inclusive, least))| (grade, count, slow, inclusive, least))
 }
 
+/// One bucket of the shortest.
+pub(crate) const SHORTEST_WINDOW_MS: u64 = 1;
+
 /// Number of buckets, ms of each.
 fn window() -> impl Strategy<Value = (u64, u64)> {
-    (1..=10_u64, select(&[1, 100, 500, 1000][..]))
+    (1..=10_u64, select(&[SHORTEST_WINDOW_MS, 100, 500, 1000][..]))
 }
 
 /// Number of probes, ms of their lease.

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use proptest::sample::Index;
 use tripcoil::{Change, OwnedEntry, Registry, Report, Resource, Totals, VirtualClock};
-use tripcoil_model::{Breaker, Mode, Model, ModelRule, Outcome, State};
+use tripcoil_model::{Breaker, MS, Mode, Model, ModelRule, Outcome, State};
 
 use crate::ops::Op;
-use crate::rules::{NAMES, document, matches, valid};
+use crate::rules::{NAMES, SHORTEST_WINDOW_MS, document, matches, valid};
 
 pub(crate) struct World {
     now: u64,
+    latest: u64,
     clock: VirtualClock,
     registry: Registry,
     told: Arc<Mutex<Vec<Change>>>,
@@ -33,7 +34,7 @@ impl World {
         registry.observe("test", move |change| telling.lock().unwrap().push(change.clone()));
         let mut model = Model::default();
         model.matches = Some(matches);
-        Self { now: 0, clock, registry, told, announced: 0, model, entries: Vec::new() }
+        Self { now: 0, latest: 0, clock, registry, told, announced: 0, model, entries: Vec::new() }
     }
 
     pub(crate) fn step(&mut self, op: Op) -> Checked {
@@ -41,7 +42,7 @@ impl World {
             Op::Enter(name) => self.enter(name)?,
             Op::End(entry, outcome, measured) => self.end(entry, outcome, measured)?,
             Op::Advance(by) => self.set_clock(self.now + by),
-            Op::GoBack(by) => self.set_clock(self.now.saturating_sub(by)),
+            Op::GoBack(by) => self.go_back(by),
             Op::AdvanceToDeadline(breaker, offset) => self.advance_to_deadline(breaker, offset),
             Op::AdvanceToMultiple(stretch, before) => {
                 self.set_clock((self.now / stretch + 1) * stretch - before);
@@ -70,7 +71,15 @@ impl World {
 
     fn set_clock(&mut self, now: u64) {
         self.now = now;
+        self.latest = self.latest.max(now);
         self.clock.set(Duration::from_nanos(now));
+    }
+
+    /// A clock that goes back further than this is taken for one that went back less, as the core says.
+    fn go_back(&mut self, by: u64) {
+        const MOST_WINDOWS: u64 = 16_383;
+        let earliest = self.latest.saturating_sub(MOST_WINDOWS * SHORTEST_WINDOW_MS * MS);
+        self.set_clock(self.now.saturating_sub(by).max(earliest));
     }
 
     fn advance_to_deadline(&mut self, breaker: Index, offset: i64) {
