@@ -288,6 +288,92 @@ def test_a_cancelled_request_has_no_outcome(client: Any, address: str, resource:
     assert counts(resource) == {"cancelled": 1}
 
 
+def test_a_piece_of_a_body_that_does_not_come_in_time_is_bad(
+    address: str, registry: Registry, resource: Resource
+) -> None:
+    async def main(path: str, timeout: float) -> None:
+        middleware = tripcoil.aiohttp.middleware(registry=registry, **RULE)
+        limit = aiohttp.ClientTimeout(total=timeout)
+        async with (
+            aiohttp.ClientSession(middlewares=[middleware], timeout=limit) as session,
+            session.get(f"http://{address}/{path}") as response,
+        ):
+            async for _ in response.content.iter_any():
+                waiting.set()
+
+    async def cancel() -> None:
+        task = asyncio.create_task(main("stall", 60))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    async def time_out() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await main("stall", 0.3)
+
+    waiting = asyncio.Event()
+    asyncio.run(time_out())
+    assert counts(resource) == {"bad": 1}
+    waiting = asyncio.Event()
+    asyncio.run(cancel())
+    assert counts(resource) == {"bad": 1, "cancelled": 1}
+
+
+def test_a_block_that_ends_by_another_error_closes_the_body(
+    address: str, registry: Registry, resource: Resource
+) -> None:
+    async def main() -> None:
+        middleware = tripcoil.aiohttp.middleware(registry=registry, **RULE)
+        async with (
+            aiohttp.ClientSession(middlewares=[middleware]) as session,
+            session.get(f"http://{address}/stall") as response,
+        ):
+            await response.content.readany()
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(main())
+    assert counts(resource) == {"good": 1}
+
+
+@pytest.mark.filterwarnings("ignore:.*nclosed.*:ResourceWarning")
+def test_a_server_error_that_a_hook_raises_for_is_bad(
+    address: str, registry: Registry, resource: Resource
+) -> None:
+    session = requests.Session()
+    session.trust_env = False
+    session.mount("http://", tripcoil.requests.Adapter(registry=registry, **RULE))
+    session.hooks["response"] = [lambda response, **_: response.raise_for_status()]
+    for status in (404, 500, 500):
+        with pytest.raises(requests.HTTPError):
+            session.get(f"http://{address}/{status}")
+        gc.collect()
+    assert counts(resource) == {"bad": 2, "cancelled": 1}
+    assert state(resource) is State.OPEN
+    session.close()
+
+
+def test_an_answer_may_be_judged_by_its_body(address: str, registry: Registry, resource: Resource) -> None:
+    session = requests.Session()
+    session.trust_env = False
+    adapter = tripcoil.requests.Adapter(
+        registry=registry, is_failure=lambda response: response.text == "body", **RULE
+    )
+    session.mount("http://", adapter)
+    assert session.get(f"http://{address}/200").text == "body"
+    assert session.get(f"http://{address}/stream").status_code == 200
+    assert counts(resource) == {"bad": 1, "good": 1}
+    session.close()
+
+
+@pytest.mark.parametrize("client", [Httpx, HttpxAsync], indirect=True)
+def test_a_url_without_a_host_is_refused_as_by_httpx(client: Any, registry: Registry) -> None:
+    with pytest.raises(httpx.UnsupportedProtocol):
+        client.get("/no-host")
+    assert len(registry) == 0
+
+
 @pytest.mark.filterwarnings("ignore:.*nclosed.*:ResourceWarning")
 def test_a_response_that_is_dropped_has_no_outcome(client: Any, address: str, resource: Resource) -> None:
     client.drop(f"http://{address}/stall")

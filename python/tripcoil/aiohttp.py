@@ -9,6 +9,7 @@ good. A call lasts until its body has been read or closed, so a body that breaks
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -76,7 +77,7 @@ def _end_with_body(entry: Entry, response: aiohttp.ClientResponse) -> None:
         # What is closed while `read()` is under way has failed in a way that only `read()` knows.
         if response is None or reading:
             return
-        error = response.content.exception()
+        error = response.content.exception() or _leaving(response.content)
         if error is None:
             entry.returned(response)
         else:
@@ -107,3 +108,17 @@ def _end_with_body(entry: Entry, response: aiohttp.ClientResponse) -> None:
     setattr(response, "read", read)
     setattr(response, "close", ending(kind.close))
     setattr(response, "release", ending(kind.release))
+
+
+def _leaving(content: aiohttp.StreamReader) -> BaseException | None:
+    """The error by which a read of the body ended, where the response is closed because of it.
+
+    Of a cancellation, and of the time-out of the whole request, the body is not told.
+    """
+    error = sys.exc_info()[1]
+    traceback = None if error is None else error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_locals.get("self") is content:
+            return error
+        traceback = traceback.tb_next
+    return None

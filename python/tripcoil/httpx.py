@@ -57,6 +57,9 @@ class Transport(httpx.BaseTransport):
         self._transport = httpx.HTTPTransport() if transport is None else transport
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if not request.url.host:
+            # It is no request, and the transport says so.
+            return self._transport.handle_request(request)
         entry = self._guard.enter(request)
         try:
             response = self._transport.handle_request(request)
@@ -97,6 +100,8 @@ class AsyncTransport(httpx.AsyncBaseTransport):
         self._transport = httpx.AsyncHTTPTransport() if transport is None else transport
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if not request.url.host:
+            return await self._transport.handle_async_request(request)
         entry = self._guard.enter(request)
         try:
             response = await self._transport.handle_async_request(request)

@@ -10,7 +10,6 @@ good. A call lasts until its body has been read or closed, so a body that breaks
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
@@ -19,7 +18,8 @@ import requests
 import requests.adapters
 import requests.exceptions
 
-from . import _adapter
+from . import _adapter, _options
+from ._enums import Outcome
 
 if TYPE_CHECKING:
     from . import Entry, Registry
@@ -60,6 +60,7 @@ class Adapter(requests.adapters.HTTPAdapter):
         # These are the caller's own mistakes.
         ours = (requests.exceptions.InvalidURL, requests.exceptions.InvalidHeader)
         options = {"ignore": ours, "is_failure": _is_failure, **options}
+        self._is_failure = _options.predicate("is_failure", options.pop("is_failure"))
         self._guard = _adapter.guard(registry, name, options)
         super().__init__(pool_connections, pool_maxsize, max_retries, pool_block)
 
@@ -70,7 +71,15 @@ class Adapter(requests.adapters.HTTPAdapter):
         except BaseException as error:
             entry.raised(error)
             raise
-        response.raw = _Body(response.raw, response, entry)
+        try:
+            # Now, as it may be dropped unread: by a hook that raises, for example.
+            failed = self._is_failure is not None and self._is_failure(response)
+        except BaseException:
+            entry.exit(Outcome.BAD)
+            raise
+        body = response.raw = _Body(response.raw, entry, Outcome.BAD if failed else Outcome.GOOD)
+        if body.closed:
+            body._end()
         return response
 
     def __reduce__(self) -> NoReturn:
@@ -78,16 +87,21 @@ class Adapter(requests.adapters.HTTPAdapter):
 
 
 class _Body:
-    """The raw body of a response, which ends its entry when it is read or closed."""
+    """The raw body of a response, which ends its entry when it is read or closed.
+
+    One that is dropped has no outcome, unless the answer was a failure, whatever its body.
+    """
 
     _raw: Any
-    _response: weakref.ref[requests.Response]
     _entry: Entry
+    _outcome: Outcome
 
-    def __init__(self, raw: Any, response: requests.Response, entry: Entry) -> None:
-        # The response has the body: one that nobody closes must be free to go, and its call with it.
-        own = {"_raw": raw, "_response": weakref.ref(response), "_entry": entry}
-        self.__dict__.update(own)
+    def __init__(self, raw: Any, entry: Entry, outcome: Outcome) -> None:
+        self.__dict__.update(_raw=raw, _entry=entry, _outcome=outcome)
+
+    def __del__(self) -> None:
+        if self._outcome is Outcome.BAD:
+            self._end()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._raw, name)
@@ -142,10 +156,7 @@ class _Body:
             self._end()
 
     def _end(self) -> None:
-        response = self._response()
-        # Without the response, nobody knows what it was.
-        if response is not None:
-            self._entry.returned(response)
+        self._entry.exit(self._outcome)
 
     def _read(self, read: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
