@@ -62,6 +62,24 @@ class TestTrace:
         guard.call(lambda: None)
         assert counts(stock) == {"good": 1}
 
+    def test_a_mark_of_no_call_is_not_taken_for_one_of_the_next(self, guard: Guard, stock: Resource) -> None:
+        def work() -> None:
+            tripcoil.trace(Boom())
+
+        for function in (work, guard(work), guard(work)):
+            function()
+        assert counts(stock) == {"bad": 2}
+
+    def test_an_outcome_that_is_told_takes_the_mark(
+        self, guard: Guard, stock: Resource, registry: Registry
+    ) -> None:
+        outer, outer_resource = make(registry)
+        with outer:
+            entry = guard.enter()
+            tripcoil.trace(Boom())
+            entry.exit(tripcoil.Outcome.IGNORED)
+        assert (counts(outer_resource), counts(stock)) == ({"good": 1}, {"ignored": 1})
+
     def test_a_consumers_marks_are_not_the_generators(
         self, guard: Guard, stock: Resource, registry: Registry
     ) -> None:

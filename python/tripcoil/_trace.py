@@ -21,7 +21,7 @@ class _Mark(NamedTuple):
     # The innermost guarded coroutine or generator that was running. One that waits for its consumer, who
     # may make marks, too, is none.
     shell: int | None
-    # Where it was made: frames and instructions. A second mark from there adds nothing to the first.
+    # Where it was made: frames and instructions. Of many marks from there, the first and the last are kept.
     place: tuple[tuple[int, int], ...]
 
 
@@ -40,9 +40,15 @@ def trace(error: BaseException) -> None:
         raise TypeError(f"error must be an exception, not {error!r:.60}")
     frame = sys._getframe(1)
     marks, place, shell = _marks.get(), _place(frame), _shells.running(frame)
-    if not (marks and marks[-1].place == place and marks[-1].shell == (shell and id(shell))):
-        mark = _Mark(_native.next_mark(), error, shell and id(shell), place)
-        _marks.set((*marks[1 - _MAX_MARKS :], mark))
+    mark = _Mark(_native.next_mark(), error, shell and id(shell), place)
+    # A call that marks over and over has its first mark there; the last one may be of another call.
+    if len(marks) > 1 and _alike(marks[-1], mark) and _alike(marks[-2], mark):
+        marks = marks[:-1]
+    _marks.set((*marks[1 - _MAX_MARKS :], mark))
+
+
+def _alike(one: _Mark, other: _Mark) -> bool:
+    return one.place == other.place and one.shell == other.shell
 
 
 def take(since: int) -> BaseException | None:

@@ -69,7 +69,10 @@ impl Entry {
     ) -> PyResult<bool> {
         let (mut outcome, mut raised) = (Outcome::Good, None);
         match error {
-            Some(error) if error.is_instance_of::<PyString>() => outcome = enums::argument(error, "error")?,
+            Some(error) if error.is_instance_of::<PyString>() => {
+                outcome = enums::argument(error, "error")?;
+                self.judge().forget_marks(py, self.since);
+            }
             Some(error) if error.is_instance_of::<pyo3::exceptions::PyBaseException>() => {
                 self.judge().forget_marks(py, self.since);
                 (outcome, raised) = self.judge().error(&PyErr::from_value(error.clone()), py);
