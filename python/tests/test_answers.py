@@ -35,6 +35,16 @@ class TestAnswers:
             assert guard(boom)() == answer
             assert guard.call(boom) == answer
 
+    def test_what_it_raises_has_the_error_as_context(self, registry: Registry) -> None:
+        guard, _ = make(registry, fallback=lambda error: raising(KeyError()))
+        with pytest.raises(KeyError) as raised:
+            guard.call(boom)
+        assert isinstance(raised.value.__context__, Boom)
+        again, _ = make(registry, fallback=raising)
+        with pytest.raises(Boom) as raised_again:
+            again.call(boom)
+        assert raised_again.value.__context__ is None
+
     def test_on_blocked_is_for_rejections_only(self, registry: Registry) -> None:
         guard, resource = make(registry, on_blocked="blocked")
         with pytest.raises(Boom):

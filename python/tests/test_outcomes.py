@@ -241,6 +241,33 @@ def test_a_predicate_that_raises_makes_the_call_bad(option: str, registry: Regis
     assert counts(resource) == {"bad": 2}
 
 
+@pytest.mark.parametrize("option", ["ignore", "record"])
+def test_a_predicate_may_raise_the_error_itself_or_what_it_came_from(option: str, registry: Registry) -> None:
+    guard, resource = make(registry, **{option: lambda error: raising(error.__context__ or error)})
+
+    def fail() -> None:
+        try:
+            boom()
+        except Boom:
+            raise KeyError from None
+
+    def in_block(fail: Callable[[], object]) -> None:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(guard)
+            fail()
+
+    for call in (guard.call, in_block):
+        for failure in (boom, fail):
+            with pytest.raises(Boom) as raised:
+                call(failure)
+            # Who follows the chain gets to its end.
+            chain = [raised.value]
+            while len(chain) < 9 and (context := chain[-1].__context__):
+                chain.append(context)
+            assert len(chain) < 3
+    assert counts(resource) == {"bad": 4}
+
+
 class TestInnerRejections:
     """D8: an outer call that fails because an inner one was blocked has no outcome."""
 
@@ -300,6 +327,26 @@ class TestInnerRejections:
                 with pytest.raises(ExceptionGroup):  # noqa: F821
                     guard.call(raising, ExceptionGroup("tasks", errors))  # noqa: F821
             assert counts(stock) == {"ignored": 1, "bad": 1}
+
+        @pytest.mark.parametrize(("depth", "width"), [(20_000, 1), (200, 2)])
+        def test_groups_without_end_are_looked_into_for_a_while(
+            self, depth: int, width: int, guard: Guard, stock: Resource
+        ) -> None:
+            error: Exception = CircuitOpenError(tripcoil.Rejection("inner"))
+            for _ in range(depth):
+                error = ExceptionGroup("tasks", [error] * width)  # noqa: F821
+            with pytest.raises(ExceptionGroup):  # noqa: F821
+                guard.call(raising, error)
+            assert counts(stock) == {"bad": 1}
+            # From the outside, as not every Python can let go of so deep a one.
+            while isinstance(error, ExceptionGroup):  # noqa: F821
+                error = error.exceptions[0]
+
+        def test_a_wide_group_of_nothing_else(self, guard: Guard, stock: Resource) -> None:
+            errors = [CircuitOpenError(tripcoil.Rejection("inner")) for _ in range(1000)]
+            with pytest.raises(ExceptionGroup):  # noqa: F821
+                guard.call(raising, ExceptionGroup("tasks", errors))  # noqa: F821
+            assert counts(stock) == {"ignored": 1}
 
     def test_a_ring_of_causes_ends(self, guard: Guard, stock: Resource) -> None:
         one, two = Boom(), Boom()

@@ -252,7 +252,8 @@ impl Guard {
 /// The answer to an error, which then is no more.
 fn answered<'py>(answer: &Bound<'py, PyAny>, error: PyErr) -> PyResult<Bound<'py, PyAny>> {
     let py = answer.py();
-    let given = python::call1(answer, error.value(py));
+    let given =
+        python::call1(answer, error.value(py)).map_err(|raised| judge::in_context(raised, &error, py));
     python::let_go(error, py);
     given
 }

@@ -54,10 +54,7 @@ impl Judge {
     pub(crate) fn error(&self, error: &PyErr, py: Python<'_>) -> (Outcome, Option<PyErr>) {
         match self.of_error(error, py) {
             Ok(outcome) => (outcome, None),
-            Err(raised) => {
-                raised.set_context(py, Some(error.clone_ref(py)));
-                (Outcome::Bad, Some(raised))
-            }
+            Err(raised) => (Outcome::Bad, Some(in_context(raised, error, py))),
         }
     }
 
@@ -130,29 +127,69 @@ pub(crate) fn is_failure(error: &PyErr, outcome: Outcome, py: Python<'_>) -> boo
     outcome == Outcome::Bad || (outcome != Outcome::Cancelled && is_rejection(error, py))
 }
 
-/// Whether an error is this library's own rejection, was raised from one, or is a group of such.
-fn is_rejection(error: &PyErr, py: Python<'_>) -> bool {
-    // A chain may be a ring, and groups may nest: more than this nobody means.
-    const MAX_STEPS: usize = 100;
-    let mut next = Some(error.clone_ref(py));
+/// An error that was raised where another was dealt with, as Python's `except` would leave it.
+pub(crate) fn in_context(raised: PyErr, of: &PyErr, py: Python<'_>) -> PyErr {
+    // One that leads to itself is followed for ever: by `contextlib.ExitStack`, for example.
+    let mut next = Some(of.clone_ref(py));
     for _ in 0..MAX_STEPS {
-        let Some(error) = next else { return false };
-        if error.is_instance_of::<CircuitOpenError>(py) || is_group_of_rejections(&error, py) {
-            return true;
+        match next {
+            Some(error) if error.value(py).is(raised.value(py)) => return raised,
+            Some(error) => next = error.context(py),
+            None => break,
         }
-        next = error.cause(py);
     }
-    false
+    if next.is_none() && raised.context(py).is_none() {
+        raised.set_context(py, Some(of.clone_ref(py)));
+    }
+    raised
 }
 
-fn is_group_of_rejections(error: &PyErr, py: Python<'_>) -> bool {
-    let Some(group) = group(py) else { return false };
-    if !python::is_instance(error.value(py), group).unwrap_or(false) {
-        return false;
+/// Whether an error is this library's own rejection, was raised from one, or is a group of such.
+fn is_rejection(error: &PyErr, py: Python<'_>) -> bool {
+    Search { errors: 10_000, groups: MAX_STEPS }.finds_rejection(error, py)
+}
+
+/// A chain of errors may be a ring, and groups may nest, and meet again: more than this nobody means.
+const MAX_STEPS: usize = 100;
+
+/// A search for rejections: how many errors more it may look at, and how many groups deep.
+struct Search {
+    errors: usize,
+    groups: usize,
+}
+
+impl Search {
+    fn finds_rejection(&mut self, error: &PyErr, py: Python<'_>) -> bool {
+        let mut next = Some(error.clone_ref(py));
+        for _ in 0..MAX_STEPS {
+            let Some(error) = next else { return false };
+            if self.errors == 0 {
+                return false;
+            }
+            self.errors -= 1;
+            if error.is_instance_of::<CircuitOpenError>(py) || self.finds_nothing_else(&error, py) {
+                return true;
+            }
+            next = error.cause(py);
+        }
+        false
     }
-    let members = python::attribute(error.value(py), "exceptions");
-    let members = members.and_then(|members| Ok(members.cast_into::<PyTuple>()?));
-    members.is_ok_and(|members| members.iter().all(|member| is_rejection(&PyErr::from_value(member), py)))
+
+    /// Whether an error is a group of nothing but rejections.
+    fn finds_nothing_else(&mut self, error: &PyErr, py: Python<'_>) -> bool {
+        let Some(group) = group(py) else { return false };
+        if self.groups == 0 || !python::is_instance(error.value(py), group).unwrap_or(false) {
+            return false;
+        }
+        let members = python::attribute(error.value(py), "exceptions");
+        let Ok(members) = members.and_then(|members| Ok(members.cast_into::<PyTuple>()?)) else {
+            return false;
+        };
+        self.groups -= 1;
+        let all = members.iter().all(|member| self.finds_rejection(&PyErr::from_value(member), py));
+        self.groups += 1;
+        all
+    }
 }
 
 /// `ExceptionGroup`, which Python has since 3.11.
