@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -96,6 +97,29 @@ def test_what_comes_before_a_response_does_not_begin_it(guard: Guard) -> None:
 
     asyncio.run(tripcoil.asgi.Middleware(app)({"type": "http"}, boom, send))
     assert [message.get("status") for message in sent] == [None, 503, None]
+
+
+if sys.version_info >= (3, 11):
+
+    def test_a_group_of_rejections_is_answered_and_no_other() -> None:
+        rejection = CircuitOpenError(tripcoil.Rejection("stock", retry_after=2))
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        def answer(error: Exception) -> None:
+            async def app(scope: Any, receive: Any, send: Any) -> None:
+                raise error
+
+            asyncio.run(tripcoil.asgi.Middleware(app)({"type": "http"}, boom, send))
+
+        group = ExceptionGroup("tasks", [rejection, ExceptionGroup("more", [rejection])])  # noqa: F821
+        answer(group)
+        assert [message.get("status") for message in sent] == [503, None]
+        with pytest.raises(ExceptionGroup):  # noqa: F821
+            answer(ExceptionGroup("tasks", [group, ValueError()]))  # noqa: F821
+        assert len(sent) == 2
 
 
 @pytest.mark.parametrize("kind", ["lifespan", "websocket"])

@@ -6,6 +6,7 @@ app = tripcoil.asgi.Middleware(app)                 # or app.add_middleware(trip
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -20,7 +21,7 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 
 class Middleware:
-    """Answers HTTP requests for an application that raises `CircuitOpenError`.
+    """Answers HTTP requests for an application that raises `CircuitOpenError`, or a group of nothing else.
 
     `Retry-After` has the whole seconds until the breaker's next probe, at least 1; without a limit there is
     none. A response that has begun cannot be changed any more: then the error goes on.
@@ -42,10 +43,21 @@ class Middleware:
 
         try:
             await self._app(scope, receive, watched)
-        except CircuitOpenError as error:
-            if begun:
+        except Exception as error:
+            rejection = _rejection(error)
+            if begun or rejection is None:
                 raise
-            await _answer(error, send)
+            await _answer(rejection, send)
+
+
+def _rejection(error: Exception) -> CircuitOpenError | None:
+    """The rejection that an error is; of a group of nothing else, the first."""
+    if isinstance(error, CircuitOpenError):
+        return error
+    if sys.version_info >= (3, 11) and isinstance(error, ExceptionGroup):  # noqa: F821
+        rejections = [_rejection(member) for member in error.exceptions]
+        return None if None in rejections else rejections[0]
+    return None
 
 
 async def _answer(error: CircuitOpenError, send: Send) -> None:
