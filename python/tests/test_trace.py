@@ -70,6 +70,21 @@ class TestTrace:
             function()
         assert counts(stock) == {"bad": 2}
 
+    def test_a_call_that_has_ended_takes_no_mark(
+        self, guard: Guard, stock: Resource, registry: Registry
+    ) -> None:
+        outer, outer_resource = make(registry)
+        with outer, guard as entry:
+            entry.exit()
+            tripcoil.trace(Boom())
+        with outer:
+            entry = guard.enter()
+            entry.exit()
+            tripcoil.trace(Boom())
+            assert not entry.exit(tripcoil.Outcome.GOOD)
+            entry.raised(Boom())
+        assert (counts(outer_resource), counts(stock)) == ({"bad": 2}, {"good": 2})
+
     def test_an_outcome_that_is_told_takes_the_mark(
         self, guard: Guard, stock: Resource, registry: Registry
     ) -> None:

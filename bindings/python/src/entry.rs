@@ -41,12 +41,19 @@ impl Entry {
         self.guard.as_ref().map_or(&PLAIN, |guard| &guard.get().judge)
     }
 
+    /// Forgets the marks of the call. Once it has ended, marks are of those around it.
+    fn forget_marks(&self, py: Python<'_>) {
+        if !self.entry.has_ended() {
+            self.judge().forget_marks(py, self.since);
+        }
+    }
+
     fn end(&self, outcome: Outcome) -> bool {
         self.entry.end(outcome).is_ok()
     }
 
     fn end_raised(&self, py: Python<'_>, error: &PyErr) -> PyResult<Outcome> {
-        self.judge().forget_marks(py, self.since);
+        self.forget_marks(py);
         let (outcome, raised) = self.judge().error(error, py);
         self.end(outcome);
         raised.map_or(Ok(outcome), Err)
@@ -71,10 +78,10 @@ impl Entry {
         match error {
             Some(error) if error.is_instance_of::<PyString>() => {
                 outcome = enums::argument(error, "error")?;
-                self.judge().forget_marks(py, self.since);
+                self.forget_marks(py);
             }
             Some(error) if error.is_instance_of::<pyo3::exceptions::PyBaseException>() => {
-                self.judge().forget_marks(py, self.since);
+                self.forget_marks(py);
                 (outcome, raised) = self.judge().error(&PyErr::from_value(error.clone()), py);
             }
             Some(error) => {
@@ -83,6 +90,7 @@ impl Entry {
                     "error must be an exception or an Outcome, not {shown}"
                 )));
             }
+            None if self.entry.has_ended() => {}
             None => {
                 if let Some(error) = self.judge().take_mark(py, self.since)? {
                     (outcome, raised) = self.judge().error(&error, py);
