@@ -45,6 +45,33 @@ class TestAnswers:
             again.call(boom)
         assert raised_again.value.__context__ is None
 
+    @pytest.mark.parametrize("option", ["on_blocked", "fallback"])
+    def test_what_answers_for_a_generator_is_closed_with_it(self, option: str, registry: Registry) -> None:
+        closed: list[str] = []
+
+        async def instead() -> AsyncIterator[int]:
+            try:
+                yield 1
+            finally:
+                await asyncio.sleep(0)
+                closed.append(option)
+
+        guard, resource = make(registry, **{option: instead})
+        if option == "on_blocked":
+            resource.set_mode(tripcoil.Mode.FORCED_OPEN)
+
+        @guard
+        async def items() -> AsyncIterator[int]:
+            yield boom()
+
+        async def main() -> None:
+            opened: Any = items()
+            assert await anext(opened) == 1
+            await opened.aclose()
+            assert closed == [option]
+
+        asyncio.run(main())
+
     def test_on_blocked_is_for_rejections_only(self, registry: Registry) -> None:
         guard, resource = make(registry, on_blocked="blocked")
         with pytest.raises(Boom):

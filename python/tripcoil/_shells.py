@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator
@@ -169,8 +170,9 @@ def async_generator(guard: Guard, function: AnyFunction) -> AnyFunction:
         except CircuitOpenError as error:
             if guard.on_blocked is None:
                 raise
-            async for item in _items(guard.on_blocked(error)):
-                yield item
+            async with contextlib.aclosing(_items(guard.on_blocked(error))) as items:
+                async for item in items:
+                    yield item
             return
         inner = function(*args, **kwargs)
         try:
@@ -190,8 +192,9 @@ def async_generator(guard: Guard, function: AnyFunction) -> AnyFunction:
         except BaseException as error:
             if not entry.raised(error) or guard.fallback is None:
                 raise
-            async for item in _items(guard.fallback(error)):
-                yield item
+            async with contextlib.aclosing(_items(guard.fallback(error))) as items:
+                async for item in items:
+                    yield item
 
     return shell
 
@@ -199,7 +202,11 @@ def async_generator(guard: Guard, function: AnyFunction) -> AnyFunction:
 async def _items(answer: Any) -> AsyncGenerator[Any, None]:
     """The items of an answer, which is an iterable or async iterable, or awaited to be one."""
     answer = await settled(answer)
-    if isinstance(answer, AsyncIterable):
+    if isinstance(answer, AsyncGenerator):
+        async with contextlib.aclosing(answer):
+            async for item in answer:
+                yield item
+    elif isinstance(answer, AsyncIterable):
         async for item in answer:
             yield item
     else:
