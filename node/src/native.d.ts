@@ -48,15 +48,15 @@ export declare class NativeRegistry {
   /** How long, in ms, the last call by name has to wait, if it was blocked. */
   retryAfterNamed(): number
   /** Replaces all exact and regex rules. */
-  load(text: Text, lenient: boolean): Loaded
+  load(text: string | Uint8Array, lenient: boolean): Loaded
   /** Replaces one resource's exact rules. */
-  loadResource(name: string, text: Text): Loaded
+  loadResource(name: string, text: string | Uint8Array): Loaded
   /** Replaces the default rules. */
-  loadDefaults(text: Text): Loaded
+  loadDefaults(text: string | Uint8Array): Loaded
   /** Chooses the check of an older release, and replaces its rules. */
-  loadLegacy(release: string, text: Text): Loaded
+  loadLegacy(release: string, text: string | Uint8Array): Loaded
   /** Gives a resource rules of its own, beneath those that are loaded. */
-  setOwn(name: string, text: Text): Loaded
+  setOwn(name: string, text: string | Uint8Array): Loaded
   /**
    * As `load`, `load_resource` and `set_own` (with a name), and `load_defaults` (with `*`), from objects. Where
    * JavaScript has found faults already, `apply` is false, and only the others are looked for.
@@ -229,7 +229,7 @@ export interface Loaded {
 }
 
 /** Reads a document of ordinary rules, and loads nothing. */
-export declare function readRules(text: Text): ReadRules
+export declare function readRules(text: string | Uint8Array): ReadRules
 
 /** What a document holds. */
 export interface ReadRules {

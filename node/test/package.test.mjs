@@ -82,6 +82,13 @@ test('the README\'s snippet compiles as .mts and .cts with --strict, and runs', 
   for (const kind of ['mjs', 'cjs']) checkOutput(node(`typed.${kind}`))
 })
 
+test('the types need no other libraries than those of Node, and are checked themselves', () => {
+  const parts = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports).filter((part) => !part.endsWith('.json'))
+  writeFileSync(join(folder, 'parts.mts'), parts.map((part, i) => `export * as part${i} from 'tripcoil${part.slice(1)}'\n`).join(''))
+  const { status, stdout } = compile('--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--types', 'node', 'parts.mts')
+  assert.equal(status, 0, stdout)
+})
+
 test('good uses compile with --strict, wrong ones do not', () => {
   cpSync(join(root, 'test/types.ts'), join(folder, 'types.ts'))
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--lib', 'es2024,esnext.disposable', '--types', 'node', '--esModuleInterop', '--skipLibCheck']

@@ -18,10 +18,9 @@ use crate::resource::{NativeResource, Reason, reason};
 use crate::rule::{Rule, RuleOptions, build_all};
 use crate::time::{count, millis};
 
-/// The text of a document: a string, or its bytes in UTF-8.
-type Text = Either<String, Uint8Array>;
-
-fn bytes(text: &Text) -> &[u8] {
+/// The text of a document: a string, or its bytes in UTF-8. Without a name of its own, which the generated types would
+/// use and not explain.
+fn bytes(text: &Either<String, Uint8Array>) -> &[u8] {
     match text {
         Either::A(text) => text.as_bytes(),
         Either::B(bytes) => bytes,
@@ -53,7 +52,7 @@ pub(crate) struct ReadRules {
 
 /// Reads a document of ordinary rules, and loads nothing.
 #[napi(catch_unwind)]
-pub(crate) fn read_rules(text: Text) -> ReadRules {
+pub(crate) fn read_rules(text: Either<String, Uint8Array>) -> ReadRules {
     let Document { rules, faults, warnings, .. } = Document::parse(bytes(&text), Scope::Ordinary);
     let json: Vec<String> = rules.iter().map(|rule| rule.to_json()).collect();
     ReadRules {
@@ -127,7 +126,7 @@ impl NativeRegistry {
 
     /// Replaces all exact and regex rules.
     #[napi(catch_unwind)]
-    pub fn load(&self, text: Text, lenient: bool) -> Loaded {
+    pub fn load(&self, text: Either<String, Uint8Array>, lenient: bool) -> Loaded {
         match lenient {
             true => self.registry.load_json_lenient(bytes(&text)).into(),
             false => self.registry.load_json(bytes(&text)).into(),
@@ -136,19 +135,19 @@ impl NativeRegistry {
 
     /// Replaces one resource's exact rules.
     #[napi(catch_unwind)]
-    pub fn load_resource(&self, name: String, text: Text) -> Loaded {
+    pub fn load_resource(&self, name: String, text: Either<String, Uint8Array>) -> Loaded {
         self.registry.load_resource_json(&name, bytes(&text)).into()
     }
 
     /// Replaces the default rules.
     #[napi(catch_unwind)]
-    pub fn load_defaults(&self, text: Text) -> Loaded {
+    pub fn load_defaults(&self, text: Either<String, Uint8Array>) -> Loaded {
         self.registry.load_defaults_json(bytes(&text)).into()
     }
 
     /// Chooses the check of an older release, and replaces its rules.
     #[napi(catch_unwind)]
-    pub fn load_legacy(&self, release: String, text: Text) -> Result<Loaded> {
+    pub fn load_legacy(&self, release: String, text: Either<String, Uint8Array>) -> Result<Loaded> {
         let known = names::release(&release);
         let release =
             known.ok_or_else(|| Error::new(Status::InvalidArg, format!("no release {release:?}")))?;
@@ -157,7 +156,7 @@ impl NativeRegistry {
 
     /// Gives a resource rules of its own, beneath those that are loaded.
     #[napi(catch_unwind)]
-    pub fn set_own(&self, name: String, text: Text) -> Loaded {
+    pub fn set_own(&self, name: String, text: Either<String, Uint8Array>) -> Loaded {
         self.registry.set_own_json(&name, bytes(&text)).into()
     }
 
