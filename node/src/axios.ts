@@ -1,9 +1,10 @@
 /** An axios adapter with one breaker a host. */
 import { call } from './call'
 import { invalid } from './check'
+import { CANCELLED } from './gate'
 import { prepareGuard } from './guard'
 import { type HttpOptions, HttpPolicy } from './http'
-import { endOf } from './stream'
+import { type Ending, endOf } from './stream'
 
 // Axios's own types would be needed by all who use another part of the package.
 type Config = any
@@ -51,8 +52,13 @@ function isAboutStatus(error: AxiosError | null | undefined): boolean {
 /** The stream of a response, as the adapter for Node and that for `fetch` have it. */
 const streamOf: typeof endOf = (response, ended, leave) => {
   const { data } = response as { data: unknown }
-  const streamed = endOf(data, ended, leave)
+  const streamed = endOf(data, (ending) => ended(isLeft(ending) ? { outcome: CANCELLED } : ending), leave)
   return streamed === undefined ? undefined : Object.assign(response as object, { data: streamed })
+}
+
+/** Whether a reader's pipeline has closed a decompressed body: one that the server cuts off fails with `ECONNRESET`. */
+function isLeft(ending: Ending): boolean {
+  return 'error' in ending && (ending.error as { code?: unknown } | undefined)?.code === 'ERR_STREAM_PREMATURE_CLOSE'
 }
 
 /** As axios makes it of the two. */

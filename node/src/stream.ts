@@ -125,6 +125,8 @@ interface NodeStream {
   readableEnded?: boolean
   destroyed?: boolean
   errored?: unknown
+  /** Of the response that an HTTP client gets. */
+  req?: { aborted?: unknown } | null
 }
 
 /** One that can be read: those that can only be written to have a `pipe`, too. */
@@ -135,21 +137,24 @@ function isNodeStream(value: object): value is NodeStream {
 
 function endOfNodeStream(stream: NodeStream, ended: Ended, leave: Leave): object | undefined {
   if (stream.errored) {
-    ended(endingWith(stream.errored))
+    ended(endingWith(stream.errored, stream))
     return stream
   }
   if (stream.readableEnded || stream.destroyed) return undefined
   // Looks on without being the listener that an error would need.
-  stream.on(errorMonitor, (error: unknown) => ended(endingWith(error)))
+  stream.on(errorMonitor, (error: unknown) => ended(endingWith(error, stream)))
   stream.on('end', () => ended({ outcome: GOOD }))
   stream.on('close', () => ended({ outcome: CANCELLED }))
   leaveIfLost(stream, leave)
   return stream
 }
 
-/** A reader that leaves a stream early destroys it with an error, too. */
-function endingWith(error: unknown): Ending {
-  const isLeft = (error as { code?: unknown } | undefined)?.code === 'ABORT_ERR'
+/**
+ * A reader that leaves a stream early destroys it with an error, too. Where it is an HTTP response, Node aborts the
+ * request instead, and the response fails as if the server had cut it off.
+ */
+function endingWith(error: unknown, { req }: NodeStream): Ending {
+  const isLeft = (error as { code?: unknown } | undefined)?.code === 'ABORT_ERR' || req?.aborted
   return isLeft ? { outcome: CANCELLED } : { error }
 }
 

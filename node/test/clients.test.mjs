@@ -1,7 +1,10 @@
 // The adapters of HTTP clients, on a real server.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { after, before, test } from 'node:test'
+import { createGzip } from 'node:zlib'
 import axios from 'axios'
 import { CircuitOpenError, Registry } from 'tripcoil'
 import { guardAdapter } from 'tripcoil/axios'
@@ -29,6 +32,13 @@ before(async () => {
     if (path === 'slow') {
       response.writeHead(200)
       return response.write('first')
+    }
+    if (path.startsWith('gzip')) {
+      response.writeHead(200, { 'content-encoding': 'gzip' })
+      const gzip = createGzip()
+      gzip.pipe(response)
+      gzip.write('first')
+      return gzip.flush(() => path === 'gzip-cut' && setImmediate(() => request.socket.destroy()))
     }
     response.writeHead(Number(path) || 200, { 'content-type': 'text/plain' })
     response.end('body')
@@ -298,6 +308,37 @@ test('axios: an adapter of another make that rejects with the signal\'s own reas
   await assert.rejects(guardAdapter(() => Promise.reject(), { registry })({ url }), (error) => error === undefined)
   assert.deepEqual(totals(registry.resource(new URL(url).host)), { passed: 2, bad: 1, cancelled: 1 })
 })
+
+const readers = {
+  async 'leaves it by break'(data) {
+    for await (const _ of data) break
+  },
+  async 'closes what it is piped into'(data) {
+    const end = new PassThrough().once('data', () => end.destroy())
+    await assert.rejects(pipeline(data, end), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
+  },
+}
+
+for (const [does, read] of Object.entries(readers)) {
+  test(`axios: a stream whose reader ${does} has no outcome, one that is cut off is bad`, async () => {
+    for (const adapter of ['http', 'fetch']) {
+      const registry = new Registry()
+      registry.loadDefaults({ resource: '*', ...rule })
+      const host = registry.resource(new URL(url).host)
+      const client = axios.create({ adapter: guardAdapter(axios.getAdapter(adapter), { registry }), baseURL: url, responseType: 'stream' })
+      for (const [passed, path] of ['/slow', '/gzip'].entries()) {
+        await read((await client.get(path)).data)
+        await until(() => totals(host).passed === passed + 1)
+        assert.deepEqual(totals(host), { passed: passed + 1, cancelled: passed + 1 }, adapter + path)
+      }
+      for (const [bad, path] of ['/cut', '/gzip-cut'].entries()) {
+        await assert.rejects(pipeline((await client.get(path)).data, new PassThrough().resume()))
+        await until(() => totals(host).bad === bad + 1)
+      }
+      assert.deepEqual(totals(host), { passed: 4, bad: 2, cancelled: 2 }, adapter)
+    }
+  })
+}
 
 test('axios: the URL is the one that axios asks for', async () => {
   const registry = new Registry()
