@@ -134,6 +134,14 @@ class Call {
     return true
   }
 
+  /** Ends the call as failed; that is told before what it changes, as with opossum. */
+  #fail(error: unknown): void {
+    // Who is told may move the time on.
+    clearTimeout(this.#timer)
+    this.#events?.failure(error)
+    this.#end(BAD)
+  }
+
   /** The caller can stop nothing any more. */
   release(): void {
     if (this.#onAbort !== undefined) this.#signal!.removeEventListener('abort', this.#onAbort)
@@ -147,11 +155,11 @@ class Call {
   }
 
   #timedOut(): void {
+    if (this.#hasEnded) return
     this.release()
-    if (!this.#end(BAD)) return
     const error = new TimeoutError(this.#resource, this.#policy.timeout!)
     this.#events?.timeout(error)
-    this.#events?.failure(error)
+    this.#fail(error)
     this.#recover(error, this.#policy.fallback)
     this.#controller?.abort(error)
   }
@@ -190,8 +198,8 @@ class Call {
     this.release()
     const outcome = this.#judged(() => this.#ofError(error))
     if (outcome === undefined) return
-    this.#end(outcome)
-    if (outcome === BAD) this.#events?.failure(error)
+    if (outcome === BAD) this.#fail(error)
+    else this.#end(outcome)
     this.#recover(error, outcome === BAD || isBlocked(error) ? this.#policy.fallback : undefined)
   }
 
@@ -217,7 +225,7 @@ class Call {
       return judge()
     } catch (failure) {
       this.release()
-      this.#end(BAD)
+      this.#fail(failure)
       this.#reject(failure)
       return undefined
     }

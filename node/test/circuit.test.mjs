@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
+import Opossum from 'opossum'
 import { Breaker, CircuitOpenError, Registry } from 'tripcoil'
 import { R0, world } from './support.mjs'
 
@@ -19,7 +20,7 @@ test('a life: failures, open, rejected, probed, closed', async () => {
   const { breaker, clock, names } = made(async (value) => { if (value instanceof Error) throw value; return value })
   assert.equal(await breaker.fire(5), 5)
   for (let i = 0; i < 3; i++) await assert.rejects(breaker.fire(new Error('no')), /^Error: no$/)
-  assert.deepEqual(names(), ['success', 'failure', 'failure', 'open', 'failure'])
+  assert.deepEqual(names(), ['success', 'failure', 'failure', 'failure', 'open'])
   await assert.rejects(breaker.fire(5), CircuitOpenError)
   assert.deepEqual([names(), breaker.opened, breaker.closed, breaker.halfOpen], [['reject'], true, false, false])
   clock.advance(2000)
@@ -44,6 +45,36 @@ test('a time-out is a failure, too', async (t) => {
   t.mock.timers.tick(10)
   await assert.rejects(promise, { code: 'ETIMEDOUT' })
   assert.deepEqual([names(), breaker.stats.timeouts, breaker.stats.failures], [['timeout', 'failure'], 1, 1])
+})
+
+test('events come in the order in which opossum has them', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const told = [Breaker, Opossum].map((Class) => {
+    const options = Class === Breaker ? { strategy: 'errorRatio', threshold: 0.5, minRequestAmount: 2, retryTimeout: 1000 } : { errorThresholdPercentage: 49, volumeThreshold: 2, resetTimeout: 1000 }
+    const breaker = new Class(async (how) => how === 'hang' ? new Promise(() => {}) : how, { timeout: 10, ...options })
+    const events = []
+    for (const event of EVENTS) breaker.on(event, () => events.push(event))
+    return { breaker, events }
+  })
+  for (const { breaker, events } of told) {
+    breaker.fallback(() => 'instead')
+    for (const how of [5, 'hang', 5]) {
+      const answer = breaker.fire(how)
+      if (how === 'hang') t.mock.timers.tick(10)
+      await answer
+    }
+    breaker.shutdown?.()
+  }
+  assert.deepEqual(told[0].events, ['success', 'timeout', 'failure', 'open', 'fallback', 'reject', 'fallback'])
+  assert.deepEqual(told[1].events, told[0].events)
+})
+
+test('a call that a classifier makes fail is a failure, and what is told of it may move the time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { breaker, names } = made(async () => { throw new Error('no') }, { timeout: 10, isFailure() { throw new Error('broken') }, fallback: () => 'instead' })
+  breaker.on('failure', () => t.mock.timers.tick(20))
+  await assert.rejects(breaker.fire(), /^Error: broken$/)
+  assert.deepEqual([names(), breaker.stats.failures, breaker.stats.timeouts], [['failure'], 1, 0])
 })
 
 test('by hand: open, close, disable, enable', async () => {
