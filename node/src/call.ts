@@ -1,4 +1,5 @@
 /** A guarded call with all that can be wanted of it: time-outs, signals, fallbacks, streams. */
+import { EventEmitter, getMaxListeners, setMaxListeners } from 'node:events'
 import { withSignal } from './carrier'
 import { isBlocked, TimeoutError } from './errors'
 import { BAD, CANCELLED, CHANGED, GOOD, Lease, type Outcome } from './gate'
@@ -105,6 +106,7 @@ class Call {
     if (trace) this.#traced = { policy: this.#policy, isBad: false }
     if (this.#signal !== undefined) {
       this.#onAbort = () => this.#aborted()
+      allowManyCalls(this.#signal)
       this.#signal.addEventListener('abort', this.#onAbort)
       // By the function that named the resource, or by a listener: the signal tells of that nobody who comes later.
       if (this.#signal.aborted) return this.#aborted()
@@ -243,6 +245,14 @@ class Call {
     }
   }
 }
+
+/** A signal may be that of many calls at once, of which Node would warn; `fetch` does the same. */
+function allowManyCalls(signal: AbortSignal): void {
+  if (!(signal instanceof EventTarget) || getMaxListeners(signal) !== EventEmitter.defaultMaxListeners) return
+  setMaxListeners(MOST_CALLS, signal)
+}
+
+const MOST_CALLS = 1500
 
 /** By itself, so that it knows no more than it needs: of the call itself only as long as its signal does. */
 function leaving(lease: Lease, call: WeakRef<Call> | undefined): Leave {

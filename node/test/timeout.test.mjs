@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { breaker, Registry, TimeoutError } from 'tripcoil'
-import { deferred, guardedWorld, R0, totals, trip, turn } from './support.mjs'
+import { deferred, guardedWorld, run, R0, totals, trip, turn } from './support.mjs'
 
 test('timed out at 10 ms, rejected at 20 ms: one outcome, one fallback', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -155,6 +155,21 @@ test('a call that has ended leaves nothing on the caller\'s signal', async () =>
     await Promise.allSettled([call({ signal })])
     assert.equal(getEventListeners(signal, 'abort').length, 0)
   }
+})
+
+test('a signal may be that of many calls at once, unless its owner allows it fewer', () => {
+  const { status, stderr } = run(`
+    import { setMaxListeners } from 'node:events'
+    import { breaker } from 'tripcoil'
+    const call = breaker(() => new Promise(() => {}), { resource: 'stock', signal: 0 })
+    const { signal } = new AbortController()
+    for (let i = 0; i < 20; i++) call({ signal })
+    const strict = new AbortController().signal
+    setMaxListeners(2, strict)
+    setImmediate(() => { for (let i = 0; i < 3; i++) call({ signal: strict }) })
+  `)
+  assert.equal(status, 0, stderr)
+  assert.deepEqual(stderr.match(/\d+ abort listeners added/g), ['3 abort listeners added'])
 })
 
 test('a time-out that comes first wins over an abort, and the other way round', async (t) => {
