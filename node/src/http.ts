@@ -14,7 +14,8 @@ export interface HttpOptions extends Partial<RuleFields> {
   registry?: Registry | undefined
   /**
    * The resource of a request. Default: its URL's host, with the port if it is not the protocol's own; for a URL
-   * without a host, such as `data:`, its protocol.
+   * without a host, such as `data:`, its protocol. A request to a `Client` or `Pool` of undici has no URL, unless it
+   * says its `origin`: it needs this option, which is then given nothing.
    */
   resource?: ((url: URL) => string) | undefined
   /** Whether a status counts as bad. Default: those from 500 do. */
@@ -42,15 +43,15 @@ export class HttpPolicy {
     const options = optionsOf('options', given, HTTP_OPTIONS)
     for (const name of ['resource', 'isFailureStatus', 'isFailure', 'ignore'] as const) checkSync(name, options[name])
     this.registry = registryOf(options)
-    this.#resource = options.resource ?? ((url) => url.host || url.protocol)
+    this.#resource = options.resource ?? hostOf
     this.#isFailureStatus = options.isFailureStatus ?? ((status) => status >= 500)
     this.#isFailure = options.isFailure
     this.#ignore = options.ignore
   }
 
   /** The resource of a request. */
-  resourceOf(url: string | URL): string {
-    return checkName('resource', this.#resource(typeof url === 'string' ? new URL(url) : url))
+  resourceOf(url: string | URL | undefined): string {
+    return checkName('resource', this.#resource((typeof url === 'string' ? new URL(url) : url) as URL))
   }
 
   isFailureStatus(status: number): boolean {
@@ -75,6 +76,11 @@ export class HttpPolicy {
     if (isBlocked(error) || this.#isToIgnore(error)) return IGNORED
     return this.isBadError(error) ? BAD : GOOD
   }
+}
+
+function hostOf(url: URL | undefined): string {
+  if (url === undefined) throw invalid('origin', undefined, 'given with a request to a Client or Pool, unless there is the option `resource`')
+  return url.host || url.protocol
 }
 
 function registryOf({ registry, maxHosts = 10_000, ...options }: HttpOptions): Registry {

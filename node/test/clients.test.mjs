@@ -10,7 +10,7 @@ import { CircuitOpenError, Registry } from 'tripcoil'
 import { guardAdapter } from 'tripcoil/axios'
 import { guardFetch } from 'tripcoil/fetch'
 import { breakerInterceptor } from 'tripcoil/undici'
-import { Agent, fetch as undiciFetch, interceptors, request, Request as UndiciRequest, Response as UndiciResponse } from 'undici'
+import { Agent, fetch as undiciFetch, interceptors, Pool, request, Request as UndiciRequest, Response as UndiciResponse } from 'undici'
 import { R0, totals, turn, until } from './support.mjs'
 
 let server
@@ -278,6 +278,18 @@ test('undici: a classifier that throws does not end the process, and names itsel
     assert.equal(message, 'broken', kind)
   }
   assert.deepEqual(totals(registry.resource(new URL(url).host)), { passed: 2, bad: 2 })
+})
+
+test('undici: a pool\'s requests have no host unless they say it, and need a name', async (t) => {
+  const registry = new Registry()
+  registry.loadDefaults({ resource: '*', ...rule })
+  const pool = new Pool(url)
+  t.after(() => pool.close())
+  const get = async (options, of) => (await pool.compose(breakerInterceptor({ registry, ...options })).request({ path: '/', method: 'GET', ...of })).body.text()
+  await assert.rejects(get({}), { name: 'TypeError', message: /^origin: missing; it must be given with a request to a Client or Pool, unless/ })
+  assert.equal(await get({}, { origin: url }), 'body')
+  assert.equal(await get({ resource: () => 'stock' }), 'body')
+  assert.deepEqual([totals(registry.resource(new URL(url).host)), totals(registry.resource('stock'))], [{ passed: 1, good: 1 }, { passed: 1, good: 1 }])
 })
 
 test('undici: a handler that aborts or throws has given the request up', async () => {
