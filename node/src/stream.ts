@@ -31,6 +31,8 @@ function isResponse(value: object): value is Response {
 function endOfResponse(response: Response, ended: Ended, leave: Leave): Response | undefined {
   const body: unknown = response.bodyUsed ? null : response.body
   if (body instanceof ReadableStream) {
+    // One of a kind that cannot be made again is not touched: this throws.
+    withBody(response, null)
     const watched = endOfWebStream(body, ended, leave)
     return watched && withBody(response, watched)
   }
@@ -38,20 +40,25 @@ function endOfResponse(response: Response, ended: Ended, leave: Leave): Response
   return isFollowed ? response : undefined
 }
 
-/** A response with another body, and what its constructor cannot set. */
-function withBody(response: Response, body: ReadableStream): Response {
+/** A response with another body, and what its constructor cannot set: its class, and what it has been given. */
+function withBody(response: Response, body: ReadableStream | null): Response {
   const Type = response instanceof Response ? Response : ((response as Response).constructor as typeof Response)
   const made = new Type(body, response)
   const clone = (): Response => {
     const copy = Type.prototype.clone.call(made)
     return withBody(response, copy.body!)
   }
-  return Object.defineProperties(made, {
+  Object.setPrototypeOf(made, Object.getPrototypeOf(response) as object)
+  Object.defineProperties(made, {
     url: { value: response.url, configurable: true },
     redirected: { value: response.redirected, configurable: true },
     type: { value: response.type, configurable: true },
     clone: { value: clone, configurable: true, writable: true },
   })
+  for (const key of Reflect.ownKeys(response)) {
+    if (!(key in made)) Object.defineProperty(made, key, Object.getOwnPropertyDescriptor(response, key)!)
+  }
+  return made
 }
 
 /** Streams and generators that nobody has any more, with what is to be done then. */

@@ -125,6 +125,19 @@ test('a response keeps all that it has, and ends the call with its body', async 
   assert.deepEqual(totals(stock), { passed: 1, good: 1 })
 })
 
+test('a response of a class, or with properties of its own, keeps them', async () => {
+  class Answer extends Response {
+    get isAnswer() { return true }
+  }
+  const { call, stock } = guardedWorld(async () => Object.assign(new Answer('a'), { attempt: 3 }), { stream: true })
+  const answer = await call()
+  const copy = answer.clone()
+  assert.deepEqual([answer instanceof Answer, answer.isAnswer, answer.attempt, copy.isAnswer, copy.attempt], [true, true, 3, true, 3])
+  assert.deepEqual(totals(stock), {})
+  assert.deepEqual([await answer.text(), await copy.text()], ['a', 'a'])
+  assert.deepEqual(totals(stock), { passed: 1, good: 1 })
+})
+
 test('what is no stream, or has ended already, ends the call at once', async () => {
   const ended = Readable.from([])
   ended.resume()
@@ -180,13 +193,15 @@ test('a stream whose end cannot be seen ends the call at once, and is handed out
     reader.releaseLock()
     return response
   }
+  const made = () => Object.defineProperty(new Response('a'), 'status', { value: 0 })
   const hostile = () => ({ get pipe() { throw new Error('pipe') } })
   const deaf = () => ({ pipe() {}, readable: true, on() { throw new Error('on') } })
-  for (const make of [locked, lockedResponse, readInPart, hostile, deaf]) {
+  for (const make of [locked, lockedResponse, readInPart, made, hostile, deaf]) {
     const value = await make()
+    const wasLocked = value.body?.locked
     const { call, stock } = guardedWorld(async () => value, { stream: true })
     assert.equal(await call(), value)
-    assert.deepEqual(totals(stock), { passed: 1, good: 1 }, make.name)
+    assert.deepEqual([totals(stock), value.body?.locked], [{ passed: 1, good: 1 }, wasLocked], make.name)
   }
 })
 
