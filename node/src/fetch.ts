@@ -40,7 +40,8 @@ export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis
     isFailureResult: (response) => policy.isFailureStatus(response.status),
   })
   return (input, init) => {
-    const signal = init?.signal ?? (isRequest(input) ? input.signal : undefined)
+    // One that is null says that the request's own is not to stop it.
+    const signal = init?.signal === undefined && isRequest(input) ? input.signal : init?.signal
     return guarded(input, signal ? { ...init, signal } : init)
   }
 }

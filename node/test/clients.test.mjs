@@ -250,6 +250,7 @@ test('fetch: a Request brings its own signal, and a URL object will do', async (
   await assert.rejects(aborted, (error) => error === 'enough')
   assert.deepEqual(registry.names, ['/404', '/hang'])
   assert.deepEqual(totals(registry.resource('/hang')), { passed: 1, cancelled: 1 })
+  assert.equal((await fetch(new Request(`${url}/200`, { signal: controller.signal }), { signal: null })).status, 200)
   await assert.rejects(fetch('no url'), TypeError)
 })
 
