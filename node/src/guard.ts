@@ -51,7 +51,7 @@ export type Guarded<Fn extends AnyFunction, B = never, F = never> = ([B, F] exte
  * where a breaker rejects the call. It never throws: what a sync function throws is a rejection, and what it
  * returns is a promise's. An async generator function is admitted at the first `next()`, and ends when it ends.
  *
- * With a rule among the options and a resource's name, the rule replaces those of the resource in the registry.
+ * A rule among the options becomes its resource's own: it guards while none that is loaded for the name does.
  *
  * @throws {TypeError} An option is unknown, or not what it must be.
  * @throws {InvalidRuleError} The rule has faults.

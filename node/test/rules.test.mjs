@@ -269,6 +269,7 @@ test('options and rules may be of a class, or have a prototype: all are taken, a
   registry.load([Object.create({ resource: 'stock', ...R0 })])
   assert.equal(registry.rules[0].retryTimeout, R0.retryTimeout)
   assert.throws(() => registry.load(Object.create({ resource: 'stock', ...R0, tresh: 1 })), ({ faults }) => faults[0].field === 'tresh' && faults[0].value === '1')
+  registry.load([])
   const own = breaker(() => {}, new (class extends Config { registry = registry })())
   assert.equal(own.resource.breakers()[0].rule.retryTimeout, 1000)
   const inherited = breaker(() => {}, Object.create({ ...R0, resource: 'stock', registry }))
