@@ -18,18 +18,21 @@ use crate::transition::Transition;
 use crate::word::{Mode, State, Word};
 
 /// What a breaker keeps beside its buckets: plain memory, valid when zeroed, without pointers.
+///
+/// What a healthy call needs is in the first 64 bytes.
 #[repr(C)]
 pub struct Head {
     /// The word that decides.
     pub(crate) word: AtomicU64,
-    /// The present or last probe round.
-    pub(crate) probes: AtomicU64,
     /// Lap that the buckets' low bits are read against.
     pub(crate) anchor: AtomicU64,
     /// Lap of the last bad call.
     pub(crate) last_bad: AtomicU64,
     /// How many more bad calls cannot trip it, and where in time that is known.
     pub(crate) slack: AtomicU64,
+    pub(crate) shape: Shape,
+    /// The present or last probe round.
+    pub(crate) probes: AtomicU64,
     /// Bad calls in a row, with the low bits of the generation they were counted in.
     pub(crate) run: AtomicU64,
     /// The generation in which the present rule began: what is older is another rule's.
@@ -38,7 +41,6 @@ pub struct Head {
     pub(crate) retry: Deadline,
     /// When a half-open breaker stops waiting for its probes.
     pub(crate) lease: Deadline,
-    pub(crate) shape: Shape,
     pub(crate) tallies: Tallies,
     pub(crate) rule: RuleCell,
 }
@@ -47,15 +49,15 @@ zeroed! {
     /// A head that has no rule yet: it admits everything and counts nothing.
     pub Head {
         word: AtomicU64::new(0),
-        probes: AtomicU64::new(0),
         anchor: AtomicU64::new(0),
         last_bad: AtomicU64::new(0),
         slack: AtomicU64::new(0),
+        shape: Shape::new(),
+        probes: AtomicU64::new(0),
         run: AtomicU64::new(0),
         born: AtomicU64::new(0),
         retry: Deadline::new(),
         lease: Deadline::new(),
-        shape: Shape::new(),
         tallies: Tallies::new(),
         rule: RuleCell::new(),
     }

@@ -2,32 +2,33 @@
 
 use crate::rule::{Condition, Rule};
 use crate::sync::{AtomicU64, Ordering, zeroed};
-use crate::time::{Divisor, NEVER, millis};
+use crate::time::{NEVER, millis};
 
 /// Set when a breaker is given to a rule, and the same until it is given to another, of a later
 /// generation. So all accesses are relaxed: who holds a permit of the present generation reads what
 /// was written before that generation, and what an older permit computes from a newer shape fails on
 /// the bucket's life.
 pub(crate) struct Shape {
-    /// Number of buckets; 0 in a breaker that has no rule yet.
-    buckets: AtomicU64,
-    judges: AtomicU64,
-    interval: [AtomicU64; 2],
-    bucket: [AtomicU64; 2],
+    /// What calls are judged by, in two bits, and the number of buckets above: 0 in a breaker that has no
+    /// rule yet.
+    kind: AtomicU64,
+    /// Length of the window in ns, and of a bucket.
+    interval: AtomicU64,
+    bucket: AtomicU64,
     /// The last place that was computed: the lap, and the slot in the low bits.
     hint: AtomicU64,
 }
 
 zeroed! {
     pub(crate) Shape {
-        buckets: AtomicU64::new(0),
-        judges: AtomicU64::new(0),
-        interval: [AtomicU64::new(0), AtomicU64::new(0)],
-        bucket: [AtomicU64::new(0), AtomicU64::new(0)],
+        kind: AtomicU64::new(0),
+        interval: AtomicU64::new(0),
+        bucket: AtomicU64::new(0),
         hint: AtomicU64::new(0),
     }
 }
 
+const JUDGES_BITS: u32 = 2;
 pub(crate) const SLOT_BITS: u32 = 10;
 const MAX_SLOT: u64 = (1 << SLOT_BITS) - 1;
 const _: () = assert!(Rule::MAX_BUCKETS as u64 <= MAX_SLOT + 1);
@@ -59,28 +60,22 @@ impl Shape {
             Condition::ErrorRatio(_) | Condition::ErrorCount(_) => Judges::Errors,
             Condition::ConsecutiveErrors(_) => Judges::Runs,
         };
-        let interval = millis(rule.stat_interval_ms);
-        let bucket = millis(rule.stat_interval_ms / u64::from(rule.buckets));
-        for (cell, length) in [(&self.interval, interval), (&self.bucket, bucket)] {
-            let divisor = Divisor::new(length);
-            cell[0].store(divisor.by, Ordering::Relaxed);
-            cell[1].store(divisor.reciprocal, Ordering::Relaxed);
-        }
+        self.interval.store(millis(rule.stat_interval_ms), Ordering::Relaxed);
+        self.bucket.store(millis(rule.stat_interval_ms / u64::from(rule.buckets)), Ordering::Relaxed);
         // A window of years would take the number of a shorter one's lap for its own, by what is left of a
         // product beyond 2^64.
         self.hint.store(0, Ordering::Relaxed);
-        self.judges.store(judges as u64, Ordering::Relaxed);
-        self.buckets.store(u64::from(rule.buckets), Ordering::Relaxed);
+        self.kind.store(u64::from(rule.buckets) << JUDGES_BITS | judges as u64, Ordering::Relaxed);
     }
 
     #[inline]
     pub(crate) fn buckets(&self) -> usize {
-        self.buckets.load(Ordering::Relaxed) as usize
+        (self.kind.load(Ordering::Relaxed) >> JUDGES_BITS) as usize
     }
 
     #[inline]
     pub(crate) fn judges(&self) -> Judges {
-        match self.judges.load(Ordering::Relaxed) {
+        match self.kind.load(Ordering::Relaxed) & ((1 << JUDGES_BITS) - 1) {
             0 => Judges::Nothing,
             1 => Judges::Errors,
             2 => Judges::Times,
@@ -94,10 +89,10 @@ impl Shape {
     pub(crate) fn place(&self, now: u64) -> Place {
         let hint = self.hint.load(Ordering::Relaxed);
         let (lap, slot) = (hint >> SLOT_BITS, hint & MAX_SLOT);
-        let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell[0].load(Ordering::Relaxed));
+        let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell.load(Ordering::Relaxed));
         let start = lap.wrapping_mul(interval).wrapping_add(slot.wrapping_mul(length));
         // A hint of another shape is as good, if it names a bucket that there is.
-        if now.wrapping_sub(start) < length && slot < self.buckets.load(Ordering::Relaxed) {
+        if now.wrapping_sub(start) < length && slot < self.buckets() as u64 {
             return Place { lap, slot: slot as usize };
         }
         self.find_place(now)
@@ -107,16 +102,13 @@ impl Shape {
     #[inline(never)]
     fn find_place(&self, now: u64) -> Place {
         // The last ns counts as the one before: a window longer than the clock has a single lap.
-        let (lap, rest) = divisor(&self.interval).divide(now.min(NEVER - 1));
-        let (slot, _) = divisor(&self.bucket).divide(rest);
+        let now = now.min(NEVER - 1);
+        let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell.load(Ordering::Relaxed));
+        let lap = now.checked_div(interval).unwrap_or_default();
+        let slot = (now - lap * interval).checked_div(length).unwrap_or_default();
         self.hint.store(lap << SLOT_BITS | slot & MAX_SLOT, Ordering::Relaxed);
         Place { lap, slot: slot as usize }
     }
-}
-
-#[inline]
-fn divisor(cell: &[AtomicU64; 2]) -> Divisor {
-    Divisor { by: cell[0].load(Ordering::Relaxed), reciprocal: cell[1].load(Ordering::Relaxed) }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -15,11 +15,13 @@ use crate::story::Story;
 /// up in the last instructions of its completion does not add to the totals of another rule.
 const QUARANTINE: usize = 16;
 
-/// One breaker: its memory, and what is told of it.
+/// One breaker: its memory, and what is told of it. Aligned, so that what a healthy call needs is on as few
+/// cache lines as it can be.
 #[derive(Default)]
+#[repr(C, align(64))]
 pub(crate) struct Slot {
-    head: Head,
     cells: Cells,
+    head: Head,
     story: Mutex<Story>,
 }
 
