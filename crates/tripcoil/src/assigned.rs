@@ -38,7 +38,7 @@ impl Assigned {
     /// the other rules get new ones, and the other breakers are retired.
     pub(crate) fn apply(&mut self, resource: &Inner, rules: &[Guarding]) {
         let before: Vec<u32> = self.slots().collect();
-        let mut old: Vec<Option<InUse>> = self.breakers.drain(..).map(Some).collect();
+        let mut old: Vec<Option<InUse>> = std::mem::take(&mut self.breakers).into_iter().map(Some).collect();
         let mut kept: Vec<Option<u32>> = vec![None; rules.len()];
         for same in [equal as fn(&Guarding, &Guarding) -> bool, edited] {
             for (place, rule) in kept.iter_mut().zip(rules).filter(|(place, _)| place.is_none()) {
@@ -47,6 +47,8 @@ impl Assigned {
                 *place = found.and_then(Option::take).map(|breaker| breaker.slot);
             }
         }
+        // Of these there may be millions, and most have one rule.
+        self.breakers = Vec::with_capacity(rules.len());
         for (position, (slot, guarding)) in kept.into_iter().zip(rules).enumerate() {
             let slot = match slot {
                 Some(slot) => keep(resource, slot, &guarding.rule, position),

@@ -19,16 +19,22 @@ pub(crate) struct Told {
     pub(crate) position: usize,
 }
 
-/// Guarded by its slot's lock.
+/// Guarded by its slot's lock. Small until something happens: there may be millions.
 #[derive(Default)]
 pub(crate) struct Story {
     rule: Option<Arc<Rule>>,
-    /// The rule before the last edit of its numbers.
-    edited: Option<Arc<Rule>>,
     /// The breaker's position among its resource's.
     pub(crate) position: usize,
     /// The generation in which the present rule began; 0 while the slot has none.
     born: u64,
+    events: Option<Box<Events>>,
+}
+
+/// What is made when there is something to tell, or to remember.
+#[derive(Default)]
+struct Events {
+    /// The rule before the last edit of its numbers.
+    edited: Option<Arc<Rule>>,
     former: VecDeque<(u64, Arc<Rule>)>,
     /// The generation whose transition is told next.
     next: u64,
@@ -41,38 +47,51 @@ pub(crate) struct Story {
 }
 
 impl Story {
+    fn events(&mut self) -> &mut Events {
+        let next = self.born + 1;
+        self.events.get_or_insert_with(|| Box::new(Events { next, ..Events::default() }))
+    }
+
     /// The slot's breaker begins in generation `born`, for this rule.
     pub(crate) fn begin(&mut self, rule: Arc<Rule>, born: u64, position: usize) {
         self.rule = Some(rule);
-        self.edited = None;
         self.position = position;
         self.born = born;
-        self.next = born + 1;
-        self.early.clear();
-        self.last_trip = None;
+        if let Some(events) = &mut self.events {
+            events.edited = None;
+            events.next = born + 1;
+            events.early.clear();
+            events.last_trip = None;
+        }
     }
 
     /// The breaker's rule has been removed: nothing more is told of it.
     pub(crate) fn end(&mut self) {
-        if let Some(rule) = self.rule.take() {
-            self.former.push_front((self.born, rule));
-            self.former.truncate(FORMER);
+        let born = std::mem::take(&mut self.born);
+        let rule = self.rule.take();
+        let events = self.events();
+        if let Some(rule) = rule {
+            events.former.push_front((born, rule));
+            events.former.truncate(FORMER);
         }
-        self.born = 0;
-        self.early.clear();
-        self.last_trip = None;
+        events.early.clear();
+        events.last_trip = None;
     }
 
     /// The same breaker under a rule of another id or other numbers.
     pub(crate) fn replace_rule(&mut self, rule: Arc<Rule>, position: usize) {
-        self.edited = self.rule.replace(rule);
+        let numbers = compile(&rule);
+        let before = self.rule.replace(rule);
+        if before.as_ref().is_some_and(|before| compile(before) != numbers) {
+            self.events().edited = before;
+        }
         self.position = position;
     }
 
     /// The rule that a decision with these numbers was made by: the one before an edit may still be told.
     fn rule_with(&self, numbers: &tripcoil_core::Rule) -> Option<Arc<Rule>> {
-        let candidates = [&self.rule, &self.edited];
-        let found = candidates.into_iter().flatten().find(|rule| compile(rule) == *numbers);
+        let edited = self.events.as_ref().and_then(|events| events.edited.as_ref());
+        let found = self.rule.iter().chain(edited).find(|rule| compile(rule) == *numbers);
         found.or(self.rule.as_ref()).cloned()
     }
 
@@ -85,38 +104,48 @@ impl Story {
         if self.born != 0 && generation >= self.born {
             return self.rule.clone();
         }
-        self.former.iter().find(|(born, _)| generation >= *born).map(|(_, rule)| Arc::clone(rule))
+        let mut former = self.events.iter().flat_map(|events| &events.former);
+        former.find(|(born, _)| generation >= *born).map(|(_, rule)| Arc::clone(rule))
     }
 
     pub(crate) fn last_trip(&self) -> Option<Told> {
-        self.last_trip.as_deref().cloned()
+        self.events.as_ref()?.last_trip.as_deref().cloned()
     }
 
     /// Takes a transition in, and says whether the caller is to tell what is ready.
     pub(crate) fn add(&mut self, transition: Transition) -> bool {
-        if self.born == 0 || transition.generation < self.next {
+        if self.born == 0 || transition.generation < self.events().next {
             return false;
         }
-        self.early.insert(transition.generation, transition);
-        while let Some(transition) = self.early.remove(&self.next) {
-            self.next += 1;
+        self.events().early.insert(transition.generation, transition);
+        while let Some(transition) = self.next_in_order() {
             let Some(rule) = self.rule_with(&transition.rule) else { break };
             if transition.is_forfeit() {
                 continue;
             }
             let told = Told { transition, rule, position: self.position };
-            if transition.open_until.is_some() && !transition.given_back {
-                self.last_trip = Some(Box::new(told.clone()));
+            let events = self.events();
+            if told.transition.open_until.is_some() && !told.transition.given_back {
+                events.last_trip = Some(Box::new(told.clone()));
             }
-            self.ready.push_back(told);
+            events.ready.push_back(told);
         }
-        !self.ready.is_empty() && !std::mem::replace(&mut self.telling, true)
+        let events = self.events();
+        !events.ready.is_empty() && !std::mem::replace(&mut events.telling, true)
+    }
+
+    fn next_in_order(&mut self) -> Option<Transition> {
+        let events = self.events();
+        let transition = events.early.remove(&events.next)?;
+        events.next += 1;
+        Some(transition)
     }
 
     /// The next change to tell; none ends the telling.
     pub(crate) fn pop(&mut self) -> Option<Told> {
-        let told = self.ready.pop_front();
-        self.telling = told.is_some();
+        let events = self.events.as_mut()?;
+        let told = events.ready.pop_front();
+        events.telling = told.is_some();
         told
     }
 }
