@@ -13,7 +13,7 @@ import pytest
 from conftest import Boom, boom, state, totals, trip
 
 import tripcoil
-from tripcoil import Guard, Registry, State
+from tripcoil import Change, Guard, Registry, State
 
 
 def run(program: str, *, timeout: float = 60) -> subprocess.CompletedProcess[str]:
@@ -71,6 +71,34 @@ def test_forks_while_four_threads_call(registry: Registry, guard: Guard) -> None
             thread.join()
     assert state(guard.resource) is State.CLOSED, "the children had copies of their own"
     assert totals(guard.resource).passed == 0
+
+
+@needs_fork
+@forks
+def test_a_child_hears_of_a_breaker_that_another_thread_was_hearing_of(
+    registry: Registry, guard: Guard
+) -> None:
+    heard: list[State] = []
+    hearing, forked = threading.Event(), threading.Event()
+
+    def observe(change: Change) -> None:
+        heard.append(change.to_state)
+        if threading.current_thread() is not threading.main_thread():
+            hearing.set()
+            forked.wait()
+
+    registry.observe(observe)
+    thread = threading.Thread(target=trip, args=(guard,))
+    thread.start()
+    hearing.wait()
+    child = os.fork()
+    if child == 0:
+        guard.resource.reset()
+        os._exit(0 if heard == [State.OPEN, State.CLOSED] else 1)
+    forked.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert heard == [State.OPEN]
 
 
 def count_in_worker(number: int) -> int:

@@ -1,6 +1,7 @@
 //! What is told of one breaker: its rule, its changes in their true order, its last trip.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::process;
 use std::sync::Arc;
 
 use tripcoil_core::Transition;
@@ -41,8 +42,9 @@ struct Events {
     /// Transitions that came before one which precedes them.
     early: BTreeMap<u64, Transition>,
     ready: VecDeque<Told>,
-    /// Whether a thread is telling: it will tell what is added meanwhile, too.
-    telling: bool,
+    /// The process of which a thread is telling: it will tell what is added meanwhile, too. One of the
+    /// parent's tells nothing in a child that was forked meanwhile.
+    telling: Option<u32>,
     last_trip: Option<Box<Told>>,
 }
 
@@ -131,7 +133,8 @@ impl Story {
             events.ready.push_back(told);
         }
         let events = self.events();
-        !events.ready.is_empty() && !std::mem::replace(&mut events.telling, true)
+        let own = Some(process::id());
+        !events.ready.is_empty() && std::mem::replace(&mut events.telling, own) != own
     }
 
     fn next_in_order(&mut self) -> Option<Transition> {
@@ -145,7 +148,7 @@ impl Story {
     pub(crate) fn pop(&mut self) -> Option<Told> {
         let events = self.events.as_mut()?;
         let told = events.ready.pop_front();
-        events.telling = told.is_some();
+        events.telling = told.is_some().then(process::id);
         told
     }
 }
