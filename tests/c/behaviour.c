@@ -226,7 +226,7 @@ static void rules_and_reports(void)
     tripcoil_registry_counts counts;
     tripcoil_legacy_statistics statistics;
     tripcoil_resource *other;
-    char text[1024];
+    char text[2048];
     size_t count;
 
     IS(TRIPCOIL_INVALID_RULES, tripcoil_registry_load(w.registry, faulty, sizeof faulty - 1, &report));
