@@ -38,6 +38,26 @@ unsafe fn load(
     }
 }
 
+/// As [`load`], for a resource.
+///
+/// # Safety
+/// As there, and a text for the name.
+unsafe fn load_named(
+    registry: *const tripcoil_registry,
+    (name, name_len): (*const c_char, usize),
+    (text, text_len): (*const c_char, usize),
+    report: *mut *mut tripcoil_report,
+    read: impl FnOnce(&Registry, &str, &[u8]) -> std::result::Result<Report, Faults>,
+) -> Result<()> {
+    // SAFETY: as promised by the caller. The place comes first, as in `load`.
+    let name = unsafe {
+        report_place(report)?;
+        text::name(name, name_len)?
+    };
+    // SAFETY: as promised by the caller.
+    unsafe { load(registry, text, text_len, report, |registry, text| Ok(read(registry, name, text))) }
+}
+
 /// Replaces all exact and regex rules by those of a JSON document (a list of rules or one rule, in
 /// Sentinel's or sentinel-golang's form), or, if anything in it is wrong, changes nothing:
 /// `TRIPCOIL_INVALID_RULES`. A rule that is loaded already keeps its breaker with state and window.
@@ -80,16 +100,9 @@ pub unsafe extern "C" fn tripcoil_registry_load_resource(
     text_len: usize,
     report: *mut *mut tripcoil_report,
 ) -> tripcoil_status {
-    guard(|| {
-        // SAFETY: the contract: a place for a handle or NULL, and a text.
-        let name = unsafe {
-            report_place(report)?;
-            text::name(name, name_len)?
-        };
-        let read = |registry: &Registry, text: &[u8]| Ok(registry.load_resource_json(name, text));
-        // SAFETY: the contract, as for `load`.
-        unsafe { load(registry, text, text_len, report, read) }
-    })
+    let read = |registry: &Registry, name: &str, text: &[u8]| registry.load_resource_json(name, text);
+    // SAFETY: the contract, as for `load_named`.
+    guard(|| unsafe { load_named(registry, (name, name_len), (text, text_len), report, read) })
 }
 
 /// Gives a resource rules of its own, in the place of those it had: what the code that calls it says. They
@@ -104,16 +117,9 @@ pub unsafe extern "C" fn tripcoil_registry_set_own(
     text_len: usize,
     report: *mut *mut tripcoil_report,
 ) -> tripcoil_status {
-    guard(|| {
-        // SAFETY: the contract: a place for a handle or NULL, and a text.
-        let name = unsafe {
-            report_place(report)?;
-            text::name(name, name_len)?
-        };
-        let read = |registry: &Registry, text: &[u8]| Ok(registry.set_own_json(name, text));
-        // SAFETY: the contract, as for `load`.
-        unsafe { load(registry, text, text_len, report, read) }
-    })
+    let read = |registry: &Registry, name: &str, text: &[u8]| registry.set_own_json(name, text);
+    // SAFETY: the contract, as for `load_named`.
+    guard(|| unsafe { load_named(registry, (name, name_len), (text, text_len), report, read) })
 }
 
 /// Replaces the default rules, whose resource is `*`: they guard every resource that no other rule
