@@ -60,12 +60,7 @@ impl Registry {
         {
             return Ok(report.clone());
         }
-        let (rules, report) = rules(Document::parse(text, Scope::Ordinary))?;
-        let mut loading = self.loading();
-        loading.rules.set(rules);
-        loading.last = Some((text.into(), report.clone()));
-        self.apply(&loading);
-        Ok(report)
+        self.load_from(Some(text), Scope::Ordinary, rules(Document::parse(text, Scope::Ordinary)))
     }
 
     /// Replaces the exact rules of one resource; a rule with another resource, or with `regex`, is a fault.
@@ -151,10 +146,19 @@ impl Registry {
     }
 
     fn load(&self, scope: Scope<'_>, read: Result<(Vec<Rule>, Report), Faults>) -> Result<Report, Faults> {
+        self.load_from(None, scope, read)
+    }
+
+    fn load_from(
+        &self,
+        text: Option<&[u8]>,
+        scope: Scope<'_>,
+        read: Result<(Vec<Rule>, Report), Faults>,
+    ) -> Result<Report, Faults> {
         let (rules, report) = read?;
         let mut loading = self.loading();
         if scope != Scope::Defaults {
-            loading.last = None;
+            loading.last = text.map(|text| (text.into(), report.clone()));
         }
         match scope {
             Scope::Ordinary => loading.rules.set(rules),

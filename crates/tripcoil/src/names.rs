@@ -41,12 +41,7 @@ impl Names {
         let printed = edition.and_then(|edition| {
             edition.find(self.hasher.hash_one(Name(name)), |resource| resource.name == name)
         });
-        printed.map(Arc::clone).or_else(|| self.get_recent(name))
-    }
-
-    #[inline(never)]
-    fn get_recent(&self, name: &str) -> Option<Arc<Inner>> {
-        self.all.pin().get(&Name(name)).map(|named| Arc::clone(&named.0))
+        printed.map(Arc::clone).or_else(|| self.with(name, Arc::clone))
     }
 
     /// Adds a resource whose name is not there. One caller at a time.
@@ -82,6 +77,7 @@ impl Names {
     }
 
     /// What a look-up of `name` finds, without a reference of its own.
+    #[inline(never)]
     pub(crate) fn with<R>(&self, name: &str, look: impl FnOnce(&Arc<Inner>) -> R) -> Option<R> {
         self.all.pin().get(&Name(name)).map(|named| look(&named.0))
     }
