@@ -297,7 +297,7 @@ impl Inner {
     /// Ends a call on every breaker that admitted it. Without a response time of the caller's, it is
     /// the time since the call began.
     // Always inlined, like all on the way from a user's `enter` to it: so what an entry holds never goes
-    // through memory. What it calls is not, so there is little of it.
+    // through memory. What seldom happens is not.
     #[inline(always)]
     pub(crate) fn finish(
         self: &Arc<Self>,
