@@ -7,7 +7,7 @@ import { watchedLateGenerator } from './generator'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
 import { Registry } from './registry'
 import type { Resource } from './resource'
-import { RULE_FIELDS, type RuleFields } from './rule'
+import { RULE_FIELDS, type RuleFields, ruleOf } from './rule'
 import type { Ending, Leave } from './stream'
 
 // Constants of the module, which the engine knows without looking them up.
@@ -119,11 +119,6 @@ function defaultRegistry({ resource, ...options }: BreakerOptions): Registry {
   if (resource !== undefined) return Registry.global
   if (ruleOf(options) === undefined) throw invalid('resource', undefined, 'given, unless the options hold a rule')
   return new Registry()
-}
-
-function ruleOf(options: BreakerOptions): RuleFields | undefined {
-  const fields = Object.entries(options).filter(([name, value]) => RULE_FIELDS.includes(name) && value !== undefined)
-  return fields.length === 0 ? undefined : (Object.fromEntries(fields) as unknown as RuleFields)
 }
 
 function guard(policy: Policy, fn: AnyFunction, resource: Resource | undefined): AnyFunction {

@@ -3,7 +3,7 @@ import { checkCount, checkName, checkSync, invalid, optionsOf, verdict } from '.
 import { isBlocked } from './errors'
 import { BAD, CANCELLED, GOOD, IGNORED, type Outcome } from './gate'
 import { Registry } from './registry'
-import { RULE_FIELDS, type RuleFields } from './rule'
+import { RULE_FIELDS, type RuleFields, ruleOf } from './rule'
 
 /** Options of the adapters of HTTP clients. */
 export interface HttpOptions extends Partial<RuleFields> {
@@ -85,14 +85,14 @@ function hostOf(url: URL | undefined): string {
 
 function registryOf({ registry, maxHosts = 10_000, ...options }: HttpOptions): Registry {
   checkCount('maxHosts', maxHosts)
-  const rule = Object.fromEntries(Object.entries(options).filter(([name, value]) => RULE_FIELDS.includes(name) && value !== undefined))
-  if (Object.keys(rule).length === 0) {
+  const rule = ruleOf(options)
+  if (rule === undefined) {
     if (registry !== undefined && !(registry instanceof Registry)) throw invalid('registry', registry, 'a Registry')
     return registry ?? Registry.global
   }
   if (registry !== undefined) throw invalid('registry', registry, 'left out where there is a rule: load it there as a default rule')
   const own = new Registry({ maxResources: maxHosts })
-  own.loadDefaults({ resource: '*', ...(rule as unknown as RuleFields) })
+  own.loadDefaults({ resource: '*', ...rule })
   return own
 }
 

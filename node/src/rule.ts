@@ -109,6 +109,12 @@ export const RULE_FIELDS: readonly string[] = ['strategy', ...NUMBERS, 'inclusiv
 
 const KNOWN: ReadonlySet<string> = new Set(['resource', 'regex', ...RULE_FIELDS])
 
+/** The rule among the options of something, if they hold one. */
+export function ruleOf(options: object): RuleFields | undefined {
+  const fields = Object.entries(options).filter(([name, value]) => RULE_FIELDS.includes(name) && value !== undefined)
+  return fields.length === 0 ? undefined : (Object.fromEntries(fields) as unknown as RuleFields)
+}
+
 /** Rules on their way to the native part, and what of them it cannot even be told. */
 export interface Prepared {
   rules: NativeOptions[]
