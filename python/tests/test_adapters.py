@@ -57,20 +57,41 @@ class Httpx:
         self._client.close()
 
 
-class HttpxAsync:
-    """`httpx.AsyncClient`."""
+class Awaiting:
+    """What a client that awaits has besides: a request is cancelled while its body is read."""
 
-    begun = False
+    def __init__(self) -> None:
+        self._runner = asyncio.new_event_loop()
+        self.begun = False
+
+    async def start(self, url: str) -> None:
+        """Read a whole answer, and tell by `begun` that its body has begun."""
+        raise NotImplementedError
+
+    def cancel(self, url: str) -> None:
+        async def main() -> None:
+            task = asyncio.create_task(self.start(url))
+            while not self.begun:
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        self._runner.run_until_complete(main())
+
+
+class HttpxAsync(Awaiting):
+    """`httpx.AsyncClient`."""
 
     errors: ClassVar = httpx.TransportError
     timeouts: ClassVar = httpx.ReadTimeout
 
     def __init__(self, registry: Registry, **options: Any) -> None:
+        super().__init__()
         transport = tripcoil.httpx.AsyncTransport(registry=registry, **options)
         self._client = httpx.AsyncClient(
             transport=transport, trust_env=False, follow_redirects=True, timeout=httpx.Timeout(60, read=0.3)
         )
-        self._runner = asyncio.new_event_loop()
 
     def get(self, url: str) -> int:
         return self._runner.run_until_complete(self._client.get(url)).status_code
@@ -94,17 +115,6 @@ class HttpxAsync:
     def drop(self, url: str) -> None:
         async def main() -> None:
             await self._client.send(self._client.build_request("GET", url), stream=True)
-
-        self._runner.run_until_complete(main())
-
-    def cancel(self, url: str) -> None:
-        async def main() -> None:
-            task = asyncio.create_task(self.start(url))
-            while not self.begun:
-                await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
 
         self._runner.run_until_complete(main())
 
@@ -143,16 +153,15 @@ class Requests:
         self._session.close()
 
 
-class Aiohttp:
+class Aiohttp(Awaiting):
     """`aiohttp.ClientSession`."""
 
     errors: ClassVar = aiohttp.ClientError
     timeouts: ClassVar = asyncio.TimeoutError
-    begun = False
 
     def __init__(self, registry: Registry, **options: Any) -> None:
+        super().__init__()
         self._middleware = tripcoil.aiohttp.middleware(registry=registry, **options)
-        self._runner = asyncio.new_event_loop()
 
     async def _get(self, url: str) -> int:
         timeout = aiohttp.ClientTimeout(total=0.3 if "stall" in url else 60)
@@ -184,17 +193,6 @@ class Aiohttp:
         async def main() -> None:
             async with aiohttp.ClientSession(middlewares=[self._middleware]) as session:
                 await session.get(url)
-
-        self._runner.run_until_complete(main())
-
-    def cancel(self, url: str) -> None:
-        async def main() -> None:
-            task = asyncio.create_task(self.start(url))
-            while not self.begun:
-                await asyncio.sleep(0)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
 
         self._runner.run_until_complete(main())
 
