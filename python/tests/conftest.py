@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -30,6 +31,13 @@ class Boom(Exception):
 
 def boom(*_args: object, **_kwargs: object) -> Any:
     raise Boom
+
+
+@pytest.fixture(autouse=True)
+def _leaves_nothing_behind() -> Iterator[None]:
+    """What a test leaves open is found by that test, and not by whichever meets the next collection."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture

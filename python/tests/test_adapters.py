@@ -60,6 +60,7 @@ class Httpx:
 class Awaiting:
     """What a client that awaits has besides: a request is cancelled while its body is read."""
 
+    # Called last: who is refused has no loop that somebody would have to close.
     def __init__(self) -> None:
         self._runner = asyncio.new_event_loop()
         self.begun = False
@@ -87,11 +88,11 @@ class HttpxAsync(Awaiting):
     timeouts: ClassVar = httpx.ReadTimeout
 
     def __init__(self, registry: Registry, **options: Any) -> None:
-        super().__init__()
         transport = tripcoil.httpx.AsyncTransport(registry=registry, **options)
         self._client = httpx.AsyncClient(
             transport=transport, trust_env=False, follow_redirects=True, timeout=httpx.Timeout(60, read=0.3)
         )
+        super().__init__()
 
     def get(self, url: str) -> int:
         return self._runner.run_until_complete(self._client.get(url)).status_code
@@ -160,8 +161,8 @@ class Aiohttp(Awaiting):
     timeouts: ClassVar = asyncio.TimeoutError
 
     def __init__(self, registry: Registry, **options: Any) -> None:
-        super().__init__()
         self._middleware = tripcoil.aiohttp.middleware(registry=registry, **options)
+        super().__init__()
 
     async def _get(self, url: str) -> int:
         timeout = aiohttp.ClientTimeout(total=0.3 if "stall" in url else 60)
