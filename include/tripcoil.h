@@ -302,6 +302,23 @@ typedef struct tripcoil_registry_counts {
     uint64_t unguarded_calls;
 } tripcoil_registry_counts;
 
+/// What a rule document may take at most. Documents come from configuration services and files, and who can
+/// write there should not be able to exhaust the process that reads them. Fixed besides: 64 brackets open at
+/// once, and names and patterns of 1024 bytes.
+typedef struct tripcoil_limits {
+    /// The bytes of a document. Default: 16 MiB.
+    uint64_t document_bytes;
+    /// The rules of a document, good and bad. Default: 1,000,000.
+    uint64_t rules;
+    /// The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB.
+    uint64_t pattern_bytes;
+    /// The bytes that all patterns of a document take together. Default: 64 MiB.
+    uint64_t patterns_bytes;
+    /// How many faults a report lists, and how many warnings: a last one says how many more there are.
+    /// Default: 1000.
+    uint64_t listed;
+} tripcoil_limits;
+
 /// How much a report holds.
 typedef struct tripcoil_report_summary {
     /// Rules that are valid; loaded, where the load went well. The same rule twice counts once.
@@ -519,6 +536,15 @@ tripcoil_status tripcoil_registry_resource(const struct tripcoil_registry *regis
 tripcoil_status tripcoil_registry_count(const struct tripcoil_registry *registry,
                                         struct tripcoil_registry_counts *counts);
 
+/// Reads what rule documents may take.
+tripcoil_status tripcoil_registry_limits(const struct tripcoil_registry *registry,
+                                         struct tripcoil_limits *limits);
+
+/// Sets what rule documents that are loaded from now on may take. Read the limits first, and change those
+/// that are to be others.
+tripcoil_status tripcoil_registry_set_limits(const struct tripcoil_registry *registry,
+                                             const struct tripcoil_limits *limits);
+
 /// Copies the names of all known resources, as a JSON list of strings, sorted.
 tripcoil_status tripcoil_registry_names(const struct tripcoil_registry *registry,
                                         char *buffer,
@@ -586,8 +612,8 @@ tripcoil_status tripcoil_resource_free(struct tripcoil_resource *resource);
 /// `TRIPCOIL_INVALID_RULES`. A rule that is loaded already keeps its breaker with state and window.
 ///
 /// Here and in the other loads, a report is given where `report` is not NULL and the document was read,
-/// whatever it came to; otherwise `*report` is NULL. Documents of more than 16 MiB are
-/// `TRIPCOIL_INVALID_LENGTH`.
+/// whatever it came to; otherwise `*report` is NULL. Documents that are longer
+/// than the registry's limits allow are `TRIPCOIL_INVALID_LENGTH`.
 tripcoil_status tripcoil_registry_load(const struct tripcoil_registry *registry,
                                        const char *text,
                                        size_t text_len,

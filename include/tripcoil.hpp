@@ -398,6 +398,15 @@ public:
             get(), static_cast<int32_t>(of), json.data(), json.size(), &given);
         return detail::loaded(status, given);
     }
+    // What rule documents that are loaded from now on may take.
+    tripcoil_limits limits() const
+    {
+        tripcoil_limits now;
+        detail::check(tripcoil_registry_limits(get(), &now));
+        return now;
+    }
+    void set_limits(const tripcoil_limits &limits) const { detail::check(tripcoil_registry_set_limits(get(), &limits)); }
+
     void exclude(const std::string &name) const
     {
         detail::check(tripcoil_registry_exclude(get(), name.data(), name.size()));

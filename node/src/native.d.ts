@@ -37,6 +37,10 @@ export declare class NativeClock {
 export declare class NativeRegistry {
   /** A registry of its own. 0 resources: no limit. */
   constructor(clock: NativeClock | undefined | null, maxResources: number)
+  /** What rule documents may take. */
+  get limits(): Limits
+  /** Sets what rule documents that are loaded from now on may take. */
+  setLimits(given: Limits): void
   /** A handle of the registry that the process shares, all its threads included. */
   static global(): NativeRegistry
   /** The resource of a name. */
@@ -214,6 +218,20 @@ export interface LegacyStatistics {
   exception: number
   /** Response times in ms. */
   rt: number
+}
+
+/** What a document may take; whole numbers. */
+export interface Limits {
+  /** The bytes of a document. */
+  documentBytes: number
+  /** The rules of a document. */
+  rules: number
+  /** The bytes of one compiled pattern. */
+  patternBytes: number
+  /** The bytes of all of a document. */
+  patternsBytes: number
+  /** The faults, and the warnings, that are listed. */
+  listed: number
 }
 
 /** What came of a load. */

@@ -33,6 +33,20 @@ export interface Report {
   warnings: Warning[]
 }
 
+/** What a rule document may take at most, see `setLimits`. */
+export interface Limits {
+  /** The bytes of a document. Default: 16 MiB. */
+  documentBytes: number
+  /** The rules of a document, good and bad. Default: 1,000,000. */
+  rules: number
+  /** The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB. */
+  patternBytes: number
+  /** The bytes that all patterns of a document take together. Default: 64 MiB. */
+  patternsBytes: number
+  /** How many faults are listed, and how many warnings; a last one says how many more. Default: 1000. */
+  listed: number
+}
+
 /** Options of a load. */
 export interface LoadOptions {
   /** Take the valid rules of a document, and leave out the others, as Sentinel does. Default: false. */
@@ -129,6 +143,24 @@ export class Registry {
   loadDefaults(rules: RuleSource): Report {
     if (isDocument(rules)) return this.#done(this.#native.loadDefaults(documentText(rules)))
     return this.#loadObjects('defaults', '*', rules)
+  }
+
+  /** What rule documents may take. */
+  get limits(): Limits {
+    return this.#native.limits
+  }
+
+  /**
+   * Sets what rule documents that are loaded from now on may take: those that are given, each a whole number from 1;
+   * the others stay. Documents come from configuration services and files, and who can write there should not be
+   * able to exhaust the process that reads them. A document beyond a limit changes nothing, and the error says which
+   * it is. Fixed besides: 64 brackets open at once, and names and patterns of 1024 bytes.
+   */
+  setLimits(limits: Partial<Limits>): void {
+    const now = this.#native.limits
+    const given = optionsOf('limits', limits, new Set(Object.keys(now)))
+    for (const [name, limit] of Object.entries(given)) checkCount(name, limit)
+    this.#native.setLimits({ ...now, ...given })
   }
 
   /** Chooses the check that Sentinel made before 1.8 (without a half-open state), and replaces its rules. */

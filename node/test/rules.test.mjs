@@ -303,6 +303,26 @@ test('what is put into Object.prototype is no option', () => {
   assert.deepEqual([status, stdout.trim(), stderr], [0, 'true false', ''])
 })
 
+test('documents have limits', () => {
+  const registry = new Registry()
+  const limits = { documentBytes: 2 ** 24, rules: 1_000_000, patternBytes: 2 ** 20, patternsBytes: 2 ** 26, listed: 1000 }
+  assert.deepEqual({ ...registry.limits }, limits)
+  registry.setLimits({ rules: 2, listed: 1 })
+  assert.deepEqual({ ...registry.limits }, { ...limits, rules: 2, listed: 1 })
+  const refused = (text) => {
+    try {
+      registry.load(text)
+    } catch (error) {
+      return error.faults
+    }
+  }
+  assert.match(refused('[1, 2, 3]')[0].message, /a list of 3 rules is not allowed; it must be a list of at most 2/)
+  assert.deepEqual(refused('[1, 2]').map((fault) => fault.index), [0, undefined])
+  registry.setLimits({ documentBytes: 1 })
+  assert.match(refused('[]')[0].message, /more than 1 bytes/)
+  assert.throws(() => registry.setLimits({ size: 1 }), { message: /^"size" is not an option; there are documentBytes, rules/ })
+})
+
 test('what the adapters are given is refused by its name', () => {
   const bad = { code: 'ERR_INVALID_ARG_VALUE' }
   assert.throws(() => guardFetch({ ...R0, maxHosts: 0 }), { ...bad, message: /^maxHosts: 0 is not allowed/ })
@@ -323,6 +343,7 @@ test('arguments that are none are refused by name', () => {
   for (const document of [5, undefined, null, {}, [], new DataView(new ArrayBuffer(1))]) assert.throws(() => readRules(document), { ...bad, message: /^document: / })
   assert.throws(() => new Entry(), { ...bad, message: /^new Entry: / })
   assert.throws(() => clock.setNanoseconds(5), { ...bad, message: /^time: / })
+  for (const rules of [0, -1, 1.5, '5', 2 ** 32, NaN]) assert.throws(() => registry.setLimits({ rules }), { ...bad, message: /^rules: / })
   for (const maxResources of [0, -1, 1.5, '5', 2 ** 32, NaN]) assert.throws(() => new Registry({ maxResources }), { ...bad, message: /^maxResources: / })
   assert.throws(() => new Registry({ clock: Date }), { ...bad, message: /^clock: a function is not allowed; it must be a VirtualClock$/ })
   assert.throws(() => new Registry({ size: 1 }), { ...bad, message: /^"size" is not an option; there are clock, maxResources$/ })

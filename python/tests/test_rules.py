@@ -279,6 +279,24 @@ def test_unknown_fields_are_warnings(registry: Registry) -> None:
     assert "gmtCreate" in str(warning)
 
 
+def test_documents_have_limits(registry: Registry) -> None:
+    assert registry.limits == (16 << 20, 1_000_000, 1 << 20, 64 << 20, 1000)
+    registry.set_limits(rules=2, listed=1)
+    assert registry.limits == (16 << 20, 2, 1 << 20, 64 << 20, 1)
+    with pytest.raises(InvalidRuleError, match="a list of 3 rules is not allowed; it must be a list of at most 2"):
+        registry.load_rules("[1, 2, 3]")
+    with pytest.raises(InvalidRuleError) as caught:
+        registry.load_rules("[1, 2]")
+    assert [fault.index for fault in caught.value.faults] == [0, None]
+    registry.set_limits(document_bytes=1)
+    with pytest.raises(InvalidRuleError, match="more than 1 bytes"):
+        registry.load_rules("[]")
+    for wrong in (0, -1, 1.5, "5", True, 2**70):
+        with pytest.raises(ValueError, match="^rules: "):
+            registry.set_limits(rules=wrong)  # type: ignore[arg-type]
+    assert registry.limits.rules == 2
+
+
 def test_a_lenient_load_takes_the_valid_rules(registry: Registry) -> None:
     report = registry.load_rules([SENTINEL, {**SENTINEL, "count": 5}], lenient=True)
     assert (report.rules, [fault.index for fault in report.faults]) == (1, [1])

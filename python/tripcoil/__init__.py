@@ -46,7 +46,7 @@ from ._native import (
     Trip,
     VirtualClock,
 )
-from ._registry import Observation, Registry
+from ._registry import Limits, Observation, Registry
 from ._rules import read_rules
 from ._trace import trace
 from ._transitions import Transitions
@@ -76,6 +76,7 @@ __all__ = [
     "InvalidNameError",
     "InvalidRuleError",
     "LegacyStatistics",
+    "Limits",
     "Mode",
     "Observation",
     "Outcome",

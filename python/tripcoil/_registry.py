@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from . import _native, _options, _rules
 from ._enums import Release, Strategy
@@ -19,6 +19,21 @@ Time = float | timedelta
 # Those of `Rule`; a breaker is of one resource, and no pattern.
 _RULE_OPTIONS = tuple(option for option in _native.RULE_OPTIONS if option != "regex")
 _CALL_OPTIONS = ("resource", "record", "ignore", "is_failure", "on_blocked", "fallback")
+
+
+class Limits(NamedTuple):
+    """What a rule document may take at most, see `Registry.set_limits`."""
+
+    document_bytes: int
+    """The bytes of a document. Default: 16 MiB."""
+    rules: int
+    """The rules of a document, good and bad. Default: 1,000,000."""
+    pattern_bytes: int
+    """The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB."""
+    patterns_bytes: int
+    """The bytes that all patterns of a document take together. Default: 64 MiB."""
+    listed: int
+    """How many faults are listed, and how many warnings; a last one says how many more. Default: 1000."""
 
 
 class Registry(_native.Registry):
@@ -150,6 +165,36 @@ class Registry(_native.Registry):
         if isinstance(document, list):
             raise TypeError("legacy rules are JSON text, a path to it, or dicts")
         return self._load_legacy(release, document)
+
+    @property
+    def limits(self) -> Limits:
+        """What rule documents may take."""
+        return Limits(*self._limits())
+
+    def set_limits(
+        self,
+        *,
+        document_bytes: int | None = None,
+        rules: int | None = None,
+        pattern_bytes: int | None = None,
+        patterns_bytes: int | None = None,
+        listed: int | None = None,
+    ) -> None:
+        """Set what rule documents that are loaded from now on may take; each at least 1.
+
+        Documents come from configuration services and files, and who can write there should not be able to
+        exhaust the process that reads them. A document beyond a limit changes nothing, and the error says
+        which it is. Fixed besides: 64 brackets open at once, and names and patterns of 1024 bytes.
+
+        Raises `ValueError`.
+        """
+        self._set_limits(
+            document_bytes=document_bytes,
+            rules=rules,
+            pattern_bytes=pattern_bytes,
+            patterns_bytes=patterns_bytes,
+            listed=listed,
+        )
 
     def observe(self, observer: Callable[[Change], object], *, name: str | None = None) -> Observation:
         """Tell a function of every change of a breaker, until the observation is closed.

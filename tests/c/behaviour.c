@@ -317,6 +317,34 @@ static void bounded_registry(void)
     OK(tripcoil_registry_free(registry));
 }
 
+static void limits_of_documents(void)
+{
+    struct world w = world_new();
+    tripcoil_limits limits;
+    tripcoil_report *report;
+    tripcoil_report_summary summary;
+
+    OK(tripcoil_registry_limits(w.registry, &limits));
+    CHECK(limits.document_bytes == 16u << 20 && limits.rules == 1000000 && limits.pattern_bytes == 1u << 20);
+    CHECK(limits.patterns_bytes == 64u << 20 && limits.listed == 1000);
+    limits.document_bytes = 100;
+    limits.rules = 8;
+    limits.listed = 1;
+    OK(tripcoil_registry_set_limits(w.registry, &limits));
+    CHECK(tripcoil_registry_load(w.registry, TRIPCOIL_STR("[1, 2, 3]"), &report) == TRIPCOIL_INVALID_RULES);
+    OK(tripcoil_report_summarize(report, &summary));
+    /* One, and one that says that there are two more. */
+    CHECK(summary.faults == 2);
+    OK(tripcoil_report_free(report));
+    CHECK(tripcoil_registry_load(w.registry, TRIPCOIL_STR("[1,2,3,4,5,6,7,8,9]"), &report) == TRIPCOIL_INVALID_RULES);
+    OK(tripcoil_report_summarize(report, &summary));
+    CHECK(summary.faults == 1);
+    OK(tripcoil_report_free(report));
+    CHECK(tripcoil_registry_load(w.registry, "[]", 101, NULL) == TRIPCOIL_INVALID_LENGTH);
+    OK(tripcoil_registry_load(w.registry, TRIPCOIL_STR("[]"), NULL));
+    world_free(&w);
+}
+
 static void global_registry_and_names(void)
 {
     tripcoil_registry *one, *two;
@@ -354,6 +382,7 @@ int main(void)
     modes_and_reset();
     rules_and_reports();
     bounded_registry();
+    limits_of_documents();
     global_registry_and_names();
     puts("behaviour: as in Rust");
     return 0;

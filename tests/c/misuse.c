@@ -17,6 +17,7 @@ static void nulls(struct world *w)
     tripcoil_report_summary summary;
     tripcoil_finding finding;
     tripcoil_registry_counts counts;
+    tripcoil_limits limits;
     tripcoil_legacy_statistics statistics;
     uint64_t time;
     int32_t number;
@@ -36,6 +37,10 @@ static void nulls(struct world *w)
     IS(null, tripcoil_registry_resource(w->registry, TRIPCOIL_STR("a"), NULL));
     IS(null, tripcoil_registry_count(NULL, &counts));
     IS(null, tripcoil_registry_count(w->registry, NULL));
+    IS(null, tripcoil_registry_limits(NULL, &limits));
+    IS(null, tripcoil_registry_limits(w->registry, NULL));
+    IS(null, tripcoil_registry_set_limits(NULL, &limits));
+    IS(null, tripcoil_registry_set_limits(w->registry, NULL));
     IS(null, tripcoil_registry_names(NULL, buffer, sizeof buffer, NULL));
     IS(null, tripcoil_registry_names(w->registry, NULL, 8, &needed));
     IS(null, tripcoil_registry_names(w->registry, NULL, 0, NULL));

@@ -137,6 +137,10 @@ void faults_are_exceptions()
     }
     CHECK(throws<tripcoil::error>([&] { f.registry.resource(" "); }));
     CHECK(f.registry.load_lenient("[7]").rules == 0);
+    tripcoil_limits limits = f.registry.limits();
+    limits.document_bytes = 1;
+    f.registry.set_limits(limits);
+    CHECK(throws<tripcoil::error>([&] { f.registry.load("[]"); }));
 }
 
 } // namespace

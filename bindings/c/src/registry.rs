@@ -2,13 +2,13 @@
 
 use std::ffi::c_char;
 
-use tripcoil::Registry;
+use tripcoil::{Limits, Registry};
 
 use crate::clock::tripcoil_clock;
 use crate::guard::guard;
 use crate::handle::{Handle, Pool, borrow, free, give, place};
 use crate::resource::tripcoil_resource;
-use crate::status::{TRIPCOIL_INVALID_NAME, TRIPCOIL_INVALID_VALUE, tripcoil_status};
+use crate::status::{TRIPCOIL_INVALID_NAME, TRIPCOIL_INVALID_VALUE, TRIPCOIL_NULL_POINTER, tripcoil_status};
 use crate::text;
 
 /// Resources by name, and the rules that guard them. Made by `tripcoil_registry_new` or
@@ -103,6 +103,69 @@ pub unsafe extern "C" fn tripcoil_registry_count(
             resources: registry.0.len() as u64,
             unguarded_calls: registry.0.unguarded_calls(),
         });
+        Ok(())
+    })
+}
+
+/// What a rule document may take at most. Documents come from configuration services and files, and who can
+/// write there should not be able to exhaust the process that reads them. Fixed besides: 64 brackets open at
+/// once, and names and patterns of 1024 bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tripcoil_limits {
+    /// The bytes of a document. Default: 16 MiB.
+    pub document_bytes: u64,
+    /// The rules of a document, good and bad. Default: 1,000,000.
+    pub rules: u64,
+    /// The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB.
+    pub pattern_bytes: u64,
+    /// The bytes that all patterns of a document take together. Default: 64 MiB.
+    pub patterns_bytes: u64,
+    /// How many faults a report lists, and how many warnings: a last one says how many more there are.
+    /// Default: 1000.
+    pub listed: u64,
+}
+
+/// Reads what rule documents may take.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_limits(
+    registry: *const tripcoil_registry,
+    limits: *mut tripcoil_limits,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a handle, and a place for the struct.
+        let (registry, place) = unsafe { (borrow(registry)?, place(limits)?) };
+        let limits = registry.0.limits();
+        place.set(tripcoil_limits {
+            document_bytes: limits.document_bytes as u64,
+            rules: limits.rules as u64,
+            pattern_bytes: limits.pattern_bytes as u64,
+            patterns_bytes: limits.patterns_bytes as u64,
+            listed: limits.listed as u64,
+        });
+        Ok(())
+    })
+}
+
+/// Sets what rule documents that are loaded from now on may take. Read the limits first, and change those
+/// that are to be others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tripcoil_registry_set_limits(
+    registry: *const tripcoil_registry,
+    limits: *const tripcoil_limits,
+) -> tripcoil_status {
+    guard(|| {
+        // SAFETY: the contract: a handle, and a struct or NULL.
+        let (registry, given) = unsafe { (borrow(registry)?, limits.as_ref()) };
+        let given = given.ok_or(TRIPCOIL_NULL_POINTER)?;
+        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let mut limits = Limits::default();
+        limits.document_bytes = size(given.document_bytes);
+        limits.rules = size(given.rules);
+        limits.pattern_bytes = size(given.pattern_bytes);
+        limits.patterns_bytes = size(given.patterns_bytes);
+        limits.listed = size(given.listed);
+        registry.0.set_limits(limits);
         Ok(())
     })
 }

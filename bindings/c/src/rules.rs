@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use tripcoil::{Document, Faults, Registry, Report, Scope};
+use tripcoil::{Document, Faults, Limits, Registry, Report, Scope};
 
 use crate::codes;
 use crate::guard::{Result, guard};
@@ -24,8 +24,9 @@ unsafe fn load(
     read: impl FnOnce(&Registry, &[u8]) -> Result<std::result::Result<Report, Faults>>,
 ) -> Result<()> {
     // SAFETY: as promised by the caller. The place comes first: it is NULL whatever else is wrong.
-    let (place, registry, document) =
-        unsafe { (report_place(report)?, borrow(registry)?, text::document(text, text_len)?) };
+    let (place, registry) = unsafe { (report_place(report)?, borrow(registry)?) };
+    // SAFETY: as promised by the caller.
+    let document = unsafe { text::document(text, text_len, &registry.0.limits())? };
     match read(&registry.0, document)? {
         Ok(report) => {
             give_report(place, report);
@@ -63,8 +64,8 @@ unsafe fn load_named(
 /// `TRIPCOIL_INVALID_RULES`. A rule that is loaded already keeps its breaker with state and window.
 ///
 /// Here and in the other loads, a report is given where `report` is not NULL and the document was read,
-/// whatever it came to; otherwise `*report` is NULL. Documents of more than 16 MiB are
-/// `TRIPCOIL_INVALID_LENGTH`.
+/// whatever it came to; otherwise `*report` is NULL. Documents that are longer
+/// than the registry's limits allow are `TRIPCOIL_INVALID_LENGTH`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tripcoil_registry_load(
     registry: *const tripcoil_registry,
@@ -227,7 +228,8 @@ pub unsafe extern "C" fn tripcoil_rules_read(
 ) -> tripcoil_status {
     guard(|| {
         // SAFETY: the contract: a place for a handle or NULL, and a text.
-        let (place, text) = unsafe { (report_place(report)?, text::document(text, text_len)?) };
+        let (place, text) =
+            unsafe { (report_place(report)?, text::document(text, text_len, &Limits::default())?) };
         let Document { rules, faults, warnings, .. } = Document::parse(text, Scope::Ordinary);
         let faulty = !faults.is_empty();
         give_report(place, tripcoil_report::new(rules.len(), faults, warnings));

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use tripcoil::check_name;
+use tripcoil::{Limits, check_name};
 
 use crate::guard::Result;
 use crate::handle::place;
@@ -11,8 +11,6 @@ use crate::status::{
     TRIPCOIL_NULL_POINTER,
 };
 
-/// The longest rule document, as the library has it: longer ones are refused unread.
-const MAX_DOCUMENT: usize = 16 << 20;
 const MAX_NAME: usize = 1024;
 
 /// Bytes of the caller's, of no more than `max`.
@@ -24,18 +22,19 @@ unsafe fn bytes<'a>(text: *const c_char, len: usize, max: usize) -> Result<&'a [
         (_, 0) => Ok(&[]),
         (true, _) => Err(TRIPCOIL_NULL_POINTER),
         (false, _) if len > max => Err(TRIPCOIL_INVALID_LENGTH),
-        // SAFETY: as promised by the caller; `max` is far below isize::MAX.
+        // SAFETY: as promised by the caller; `max` is at most isize::MAX.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len) }),
     }
 }
 
-/// A rule document. Whether it is UTF-8 is the library's to say, with the line.
+/// A rule document; a longer one than the limits allow is refused unread. Whether it is UTF-8 is the
+/// library's to say, with the line.
 ///
 /// # Safety
 /// As for [`bytes`].
-pub(crate) unsafe fn document<'a>(text: *const c_char, len: usize) -> Result<&'a [u8]> {
+pub(crate) unsafe fn document<'a>(text: *const c_char, len: usize, limits: &Limits) -> Result<&'a [u8]> {
     // SAFETY: as promised by the caller.
-    unsafe { bytes(text, len, MAX_DOCUMENT) }
+    unsafe { bytes(text, len, limits.document_bytes.min(isize::MAX as usize)) }
 }
 
 /// A text that may be looked up as a name, valid or not.

@@ -37,6 +37,21 @@ pub struct NativeRegistry {
     named: Option<Rc<Seat>>,
 }
 
+/// What a document may take; whole numbers.
+#[napi(object)]
+pub struct Limits {
+    /// The bytes of a document.
+    pub document_bytes: f64,
+    /// The rules of a document.
+    pub rules: f64,
+    /// The bytes of one compiled pattern.
+    pub pattern_bytes: f64,
+    /// The bytes of all of a document.
+    pub patterns_bytes: f64,
+    /// The faults, and the warnings, that are listed.
+    pub listed: f64,
+}
+
 /// What a document holds.
 #[napi(object, object_from_js = false)]
 pub(crate) struct ReadRules {
@@ -87,6 +102,31 @@ impl NativeRegistry {
             builder = builder.max_resources(max_resources as usize);
         }
         Self::of(builder.build())
+    }
+
+    /// What rule documents may take.
+    #[napi(getter, catch_unwind)]
+    pub fn limits(&self) -> Limits {
+        let limits = self.registry.limits();
+        Limits {
+            document_bytes: limits.document_bytes as f64,
+            rules: limits.rules as f64,
+            pattern_bytes: limits.pattern_bytes as f64,
+            patterns_bytes: limits.patterns_bytes as f64,
+            listed: limits.listed as f64,
+        }
+    }
+
+    /// Sets what rule documents that are loaded from now on may take.
+    #[napi(catch_unwind)]
+    pub fn set_limits(&self, given: Limits) {
+        let mut limits = tripcoil::Limits::default();
+        limits.document_bytes = given.document_bytes as usize;
+        limits.rules = given.rules as usize;
+        limits.pattern_bytes = given.pattern_bytes as usize;
+        limits.patterns_bytes = given.patterns_bytes as usize;
+        limits.listed = given.listed as usize;
+        self.registry.set_limits(limits);
     }
 
     /// A handle of the registry that the process shares, all its threads included.

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::PyTuple;
-use tripcoil::{Document, Faults, Release, Scope};
+use tripcoil::{Document, Faults, Limits, Release, Scope};
 
 use crate::clock::VirtualClock;
 use crate::fault::Report;
@@ -62,6 +62,37 @@ impl Registry {
     #[getter]
     fn rules(&self) -> Vec<Rule> {
         self.0.rules().iter().map(|rule| Rule::clone_of(rule)).collect()
+    }
+
+    /// As `_set_limits` takes them.
+    fn _limits(&self) -> [usize; 5] {
+        let Limits { document_bytes, rules, pattern_bytes, patterns_bytes, listed, .. } = self.0.limits();
+        [document_bytes, rules, pattern_bytes, patterns_bytes, listed]
+    }
+
+    #[pyo3(signature = (*, document_bytes=None, rules=None, pattern_bytes=None, patterns_bytes=None, listed=None))]
+    fn _set_limits(
+        &self,
+        document_bytes: Option<&Bound<'_, PyAny>>,
+        rules: Option<&Bound<'_, PyAny>>,
+        pattern_bytes: Option<&Bound<'_, PyAny>>,
+        patterns_bytes: Option<&Bound<'_, PyAny>>,
+        listed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mut limits = self.0.limits();
+        for (limit, name, given) in [
+            (&mut limits.document_bytes, "document_bytes", document_bytes),
+            (&mut limits.rules, "rules", rules),
+            (&mut limits.pattern_bytes, "pattern_bytes", pattern_bytes),
+            (&mut limits.patterns_bytes, "patterns_bytes", patterns_bytes),
+            (&mut limits.listed, "listed", listed),
+        ] {
+            if let Some(given) = given {
+                *limit = convert::count_argument(given, name)?;
+            }
+        }
+        self.0.set_limits(limits);
+        Ok(())
     }
 
     /// How many calls a bounded registry has admitted unguarded, for want of a place for their names.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tripcoil::{Document, Fault, LegacyDocument, Release, Scope, Warning};
+use tripcoil::{Document, Fault, LegacyDocument, Limits, Release, Scope, Warning};
 
 /// Checks rule documents of the Tripcoil circuit breaker.
 #[derive(Parser)]
@@ -141,7 +141,7 @@ fn shown(file: &Path) -> String {
 
 /// The document's bytes: no more of them than are needed to see that they are too many.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let limit = Document::MAX_BYTES as u64 + 1;
+    let limit = Limits::default().document_bytes as u64 + 1;
     let mut text = Vec::new();
     if file == Path::new("-") {
         io::stdin().lock().take(limit).read_to_end(&mut text)?;

@@ -68,8 +68,8 @@ pub use outcome::Outcome;
 pub use raw::{RawBlocked, RawEntry};
 pub use registry::{Registry, RegistryBuilder};
 pub use rules::{
-    Document, Fault, Faults, LegacyDocument, LegacyRule, NameError, Release, Report, Rule, RuleBuilder,
-    Scope, Strategy, Warning, check_name,
+    Document, Fault, Faults, LegacyDocument, LegacyRule, Limits, NameError, Release, Report, Rule,
+    RuleBuilder, Scope, Strategy, Warning, check_name,
 };
 pub use tripcoil_core::{Mode, State, Totals};
 

@@ -6,7 +6,7 @@ use crate::Rule;
 use crate::bound::Bound;
 use crate::registry::Registry;
 use crate::rule_set::RuleSet;
-use crate::rules::{Document, Faults, LegacyDocument, NameError, Release, Report, Scope, check_name};
+use crate::rules::{Document, Faults, LegacyDocument, Limits, NameError, Release, Report, Scope, check_name};
 
 /// Guarded by the registry's lock, under which resources are made and rules are loaded.
 #[derive(Default)]
@@ -16,6 +16,7 @@ pub(crate) struct Loading {
     /// The document that the exact and regex rules are from, and what was reported of it. Who loads a file
     /// every few seconds mostly loads the same again.
     last: Option<(Box<[u8]>, Report)>,
+    limits: Limits,
 }
 
 impl Loading {
@@ -26,6 +27,17 @@ impl Loading {
 }
 
 impl Registry {
+    /// Sets what rule documents that are loaded from now on may take.
+    pub fn set_limits(&self, limits: Limits) {
+        self.loading().limits = limits;
+    }
+
+    /// What rule documents may take.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.loading().limits
+    }
+
     /// Replaces all exact and regex rules by those of a JSON document, or, if anything in it is wrong,
     /// changes nothing.
     ///
@@ -60,7 +72,7 @@ impl Registry {
         {
             return Ok(report.clone());
         }
-        self.load_from(Some(text), Scope::Ordinary, rules(Document::parse(text, Scope::Ordinary)))
+        self.load_from(Some(text), Scope::Ordinary, rules(self.parse(text, Scope::Ordinary)))
     }
 
     /// Replaces the exact rules of one resource; a rule with another resource, or with `regex`, is a fault.
@@ -69,7 +81,7 @@ impl Registry {
     /// Every fault of the document: nothing is changed then.
     pub fn load_resource_json(&self, name: &str, text: impl AsRef<[u8]>) -> Result<Report, Faults> {
         let scope = Scope::Resource(name);
-        self.load(scope, Document::parse(text.as_ref(), scope).into_strict())
+        self.load(scope, self.parse(text.as_ref(), scope).into_strict())
     }
 
     /// Replaces the default rules, whose resource is `*`: they guard every resource that no exact and no
@@ -78,7 +90,7 @@ impl Registry {
     /// # Errors
     /// Every fault of the document: nothing is changed then.
     pub fn load_defaults_json(&self, text: impl AsRef<[u8]>) -> Result<Report, Faults> {
-        self.load(Scope::Defaults, Document::parse(text.as_ref(), Scope::Defaults).into_strict())
+        self.load(Scope::Defaults, self.parse(text.as_ref(), Scope::Defaults).into_strict())
     }
 
     /// As [`Registry::load_json`], from rules that have been built.
@@ -130,7 +142,7 @@ impl Registry {
     /// # Errors
     /// Every fault of the document: nothing is changed then.
     pub fn set_own_json(&self, name: &str, text: impl AsRef<[u8]>) -> Result<Report, Faults> {
-        self.set_own(name, Document::parse(text.as_ref(), Scope::Resource(name)).into_strict())
+        self.set_own(name, self.parse(text.as_ref(), Scope::Resource(name)).into_strict())
     }
 
     fn set_own(&self, name: &str, read: Result<(Vec<Rule>, Report), Faults>) -> Result<Report, Faults> {
@@ -179,7 +191,8 @@ impl Registry {
     /// # Errors
     /// Every fault of the document: nothing is changed then.
     pub fn load_legacy(&self, release: Release, text: impl AsRef<[u8]>) -> Result<Report, Faults> {
-        let (rules, report) = LegacyDocument::parse(text.as_ref(), release).into_strict()?;
+        let (rules, report) =
+            LegacyDocument::parse_within(text.as_ref(), release, &self.limits()).into_strict()?;
         let mut loading = self.loading();
         loading.rules.set_legacy(release, rules);
         self.apply(&loading);
@@ -227,6 +240,10 @@ impl Registry {
     #[must_use]
     pub fn rules(&self) -> Vec<Arc<Rule>> {
         self.loading().rules.all(&self.0.resources)
+    }
+
+    fn parse(&self, text: &[u8], scope: Scope<'_>) -> Document {
+        Document::parse_within(text, scope, &self.limits())
     }
 
     pub(crate) fn loading(&self) -> MutexGuard<'_, Loading> {

@@ -18,6 +18,8 @@ pub(super) enum Call {
     Global,
     Resource(Pick, Text),
     Count(Pick),
+    Limits(Pick),
+    SetLimits { registry: Pick, limits: [u16; 5] },
     Names(Pick, Buffer),
     Free(Pick),
 }
@@ -51,6 +53,25 @@ impl Call {
                     let (registry, kind) = world.registries.pick(pick);
                     let mut counts = MaybeUninit::uninit();
                     (kind, tripcoil_registry_count(registry, counts.as_mut_ptr()))
+                }
+                Self::Limits(pick) => {
+                    let (registry, kind) = world.registries.pick(pick);
+                    let mut limits = MaybeUninit::uninit();
+                    (kind, tripcoil_registry_limits(registry, limits.as_mut_ptr()))
+                }
+                Self::SetLimits {
+                    registry,
+                    limits: [document_bytes, rules, pattern_bytes, patterns_bytes, listed],
+                } => {
+                    let (registry, kind) = world.registries.pick(registry);
+                    let limits = tripcoil_limits {
+                        document_bytes: u64::from(document_bytes),
+                        rules: u64::from(rules),
+                        pattern_bytes: u64::from(pattern_bytes),
+                        patterns_bytes: u64::from(patterns_bytes),
+                        listed: u64::from(listed),
+                    };
+                    (kind, tripcoil_registry_set_limits(registry, &raw const limits))
                 }
                 Self::Names(pick, buffer) => {
                     let (registry, kind) = world.registries.pick(pick);

@@ -8,7 +8,9 @@ use super::fault::{Fault, Faults, Report, Warning, shown};
 use super::fields::DEFAULTS_RESOURCE;
 use super::forms;
 use super::json::{self, Item};
+use super::limits::Limits;
 use super::name::{self, check_name};
+use super::notes::Notes;
 use super::pattern::Budget;
 use super::reader::Reader;
 use super::rule::Rule;
@@ -69,18 +71,13 @@ pub struct Document {
 }
 
 impl Document {
-    /// The greatest size of a document: 16 MiB.
-    pub const MAX_BYTES: usize = json::MAX_BYTES;
-
     /// Reads a document: JSON text in UTF-8, a list of rules or one rule, each in Sentinel's
     /// fields or in sentinel-golang's.
     ///
     /// Never fails: [`Document::faults`] has every fault of the text. What is wrong with the document
     /// as a whole (not JSON, a key twice, too large, too deep) is one fault, and the only one.
     ///
-    /// A pattern takes at most 1 MiB when compiled, and all of a document's at most 64 MiB: each counts as
-    /// the least of 16 KiB, 64 KiB, 256 KiB and 1 MiB that suffices, a refused one as 1 MiB. Those that
-    /// come after are faults of their field, and are not compiled.
+    /// How much of a document is taken, and how many faults are listed, says [`Limits`].
     ///
     /// | Sentinel | sentinel-golang | what | default |
     /// | --- | --- | --- | --- |
@@ -102,10 +99,15 @@ impl Document {
     /// | `limitApp` | | kept, not used | "default" |
     /// | `id` | `id` | string or integer: an edited rule of the same id keeps its breaker | none |
     pub fn parse(text: &[u8], scope: Scope<'_>) -> Document {
-        let mut collected = Collected::default();
-        let mut patterns = Budget::of_document();
+        Document::parse_within(text, scope, &Limits::default())
+    }
+
+    /// As [`Document::parse`], within limits of one's own.
+    pub fn parse_within(text: &[u8], scope: Scope<'_>, limits: &Limits) -> Document {
+        let mut collected = Collected::new(limits);
+        let mut patterns = Budget::of_document(limits);
         let parsed = check_scope(scope).and_then(|()| {
-            json::each_rule(text, |index, item| collected.read(index, item, scope, &mut patterns))
+            json::each_rule(text, limits, |index, item| collected.read(index, item, scope, &mut patterns))
         });
         match parsed {
             Ok(()) => collected.into_document(),
@@ -119,11 +121,11 @@ impl Document {
         if let Err(faults) = check_scope(scope) {
             return Document::unreadable(faults);
         }
-        let mut collected = Collected::default();
+        let mut collected = Collected::new(&Limits::default());
         for (index, rule) in rules.into_iter().enumerate() {
-            let before = collected.faults.len();
+            let before = collected.notes.faults.len();
             collected.check_target(index, &rule, scope);
-            if collected.faults.len() == before {
+            if collected.notes.faults.len() == before {
                 collected.candidates.push(Candidate { index, line: None, rule });
             }
         }
@@ -182,27 +184,23 @@ struct Candidate {
     rule: Rule,
 }
 
-#[derive(Default)]
 struct Collected {
     candidates: Vec<Candidate>,
-    faults: Vec<Fault>,
-    warnings: Vec<Warning>,
+    notes: Notes,
 }
 
 impl Collected {
+    fn new(limits: &Limits) -> Collected {
+        Collected { candidates: Vec::new(), notes: Notes::new(limits.listed) }
+    }
+
     fn read(&mut self, index: usize, item: &Item<'_>, scope: Scope<'_>, patterns: &mut Budget) {
-        let mut reader = match Reader::new(index, item) {
-            Ok(reader) => reader,
-            Err(faults) => {
-                self.faults.extend(faults);
-                return;
-            }
+        let Some(mut reader) = Reader::new(index, item, &mut self.notes) else {
+            return;
         };
         if let Some(rule) = forms::read(&mut reader, scope, patterns) {
             self.candidates.push(Candidate { index, line: reader.line_of("id"), rule });
         }
-        self.faults.append(&mut reader.faults);
-        self.warnings.append(&mut reader.warnings);
     }
 
     /// What [`Reader::target`] checks for rules of a text.
@@ -211,7 +209,7 @@ impl Collected {
             return;
         };
         let mut note = |field: &str, value: String, allowed: String| {
-            self.faults.push(Fault {
+            self.notes.faults.push_with(|| Fault {
                 index: Some(index),
                 resource: Some(rule.resource().to_owned()),
                 field: Some(field.to_owned()),
@@ -243,7 +241,7 @@ impl Collected {
             let free = !keys.contains(&key)
                 && match rule.id() {
                     Some(id) if !ids.insert((rule.resource(), rule.regex(), id)) => {
-                        self.faults.push(id_taken(candidate, id));
+                        self.notes.faults.push_with(|| id_taken(candidate, id));
                         false
                     }
                     _ => true,
@@ -255,7 +253,7 @@ impl Collected {
         }
         drop((keys, ids));
 
-        self.faults.sort_by_key(|fault| fault.index);
+        let (faults, warnings) = self.notes.into_lists();
         Document {
             rules: self
                 .candidates
@@ -263,8 +261,8 @@ impl Collected {
                 .zip(kept)
                 .filter_map(|(candidate, kept)| kept.then_some(candidate.rule))
                 .collect(),
-            faults: self.faults,
-            warnings: self.warnings,
+            faults,
+            warnings,
             unreadable: false,
         }
     }

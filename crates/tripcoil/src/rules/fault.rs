@@ -135,6 +135,13 @@ pub struct Warning {
     pub line: Option<usize>,
 }
 
+impl Warning {
+    /// A warning of the whole document.
+    pub(super) fn document(note: String) -> Warning {
+        Warning { index: None, resource: None, field: None, value: None, note, line: None }
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = place(self.index, self.resource.as_deref(), self.field.as_deref());

@@ -1,43 +1,39 @@
 //! The two forms a rule of a document comes in, each read into the same rule.
 
 use super::document::Scope;
-use super::fault::Faults;
 use super::fields::{self, Form};
 use super::pattern::Budget;
 use super::reader::Reader;
 use super::rule::{Rule, Strategy, slow_after_ns};
 
 /// Reads one rule. `None` just where the reader has noted a fault.
-pub(super) fn read(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
+pub(super) fn read(reader: &mut Reader<'_, '_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
     for member in reader.members() {
         if fields::form_of(&member.name).is_none() {
             reader.warn(member, "unknown, not used");
         }
     }
-    match form(reader) {
-        Ok(Form::Sentinel) => sentinel(reader, scope, patterns),
-        Ok(Form::Go) => go(reader, scope, patterns),
-        Err(faults) => {
-            reader.faults.extend(faults);
-            None
-        }
+    match form(reader)? {
+        Form::Sentinel => sentinel(reader, scope, patterns),
+        Form::Go => go(reader, scope, patterns),
     }
 }
 
-/// The form, told by the fields that only one of them has; Sentinel's if there are none.
-fn form(reader: &Reader<'_>) -> Result<Form, Faults> {
+/// The form, told by the fields that only one of them has; Sentinel's if there are none. With fields of
+/// both it has none, which is noted.
+fn form(reader: &mut Reader<'_, '_>) -> Option<Form> {
     let first_of = |form| reader.members().find(|member| fields::form_of(&member.name) == Some(Some(form)));
     match (first_of(Form::Sentinel), first_of(Form::Go)) {
-        (Some(sentinel), Some(go)) => Err(reader.whole_rule(
-            format!("{} together with {}", sentinel.name, go.name),
+        (Some(sentinel), Some(go)) => reader.whole_rule(
+            || format!("{} together with {}", sentinel.name, go.name),
             "either in Sentinel's fields or in sentinel-golang's",
-        )),
-        (None, Some(_)) => Ok(Form::Go),
-        (_, None) => Ok(Form::Sentinel),
+        ),
+        (None, Some(_)) => Some(Form::Go),
+        (_, None) => Some(Form::Sentinel),
     }
 }
 
-fn sentinel(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
+fn sentinel(reader: &mut Reader<'_, '_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
     let regex = reader.flag("regex");
     let target = reader.target(regex, scope, patterns);
     let strategy = reader.whole(&fields::GRADE).and_then(Strategy::from_grade);
@@ -77,7 +73,7 @@ fn sentinel(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) ->
     })
 }
 
-fn go(reader: &mut Reader<'_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
+fn go(reader: &mut Reader<'_, '_>, scope: Scope<'_>, patterns: &mut Budget) -> Option<Rule> {
     let target = reader.target(Some(false), scope, patterns);
     let strategy = reader.whole(&fields::STRATEGY).and_then(Strategy::from_grade);
     let threshold = reader.real(&fields::threshold(strategy));

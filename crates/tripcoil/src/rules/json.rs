@@ -12,9 +12,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fault::{Fault, Faults, shown};
-
-/// The greatest size of a document, in bytes.
-pub(super) const MAX_BYTES: usize = 16 << 20;
+use super::limits::Limits;
 
 /// A rule as it stands in the document.
 pub(super) struct Item<'t> {
@@ -46,13 +44,22 @@ pub(super) enum Value<'t> {
 ///
 /// Fails where the document as a whole is at fault, which may show after some rules have been
 /// handed over.
-pub(super) fn each_rule(document: &[u8], mut each: impl FnMut(usize, &Item<'_>)) -> Result<(), Faults> {
-    let text = text(document)?;
+pub(super) fn each_rule(
+    document: &[u8],
+    limits: &Limits,
+    mut each: impl FnMut(usize, &Item<'_>),
+) -> Result<(), Faults> {
+    let text = text(document, limits.document_bytes)?;
     check_depth(text)?;
     let mut cursor = Cursor { text, offset: 0, line: 1 };
     // A list is not looked at as a whole first: it may be long.
     if text.trim_ascii_start().starts_with('[') {
-        for (index, rule) in cursor.parse::<Vec<&RawValue>>(text, 1)?.into_iter().enumerate() {
+        let rules = cursor.parse::<Vec<&RawValue>>(text, 1)?;
+        if rules.len() > limits.rules {
+            let value = format!("a list of {} rules", rules.len());
+            return Err(refused(Some(value), format!("a list of at most {}", limits.rules), 1));
+        }
+        for (index, rule) in rules.into_iter().enumerate() {
             each(index, &cursor.item(rule.get())?);
         }
         return Ok(());
@@ -71,10 +78,10 @@ pub(super) fn each_rule(document: &[u8], mut each: impl FnMut(usize, &Item<'_>))
 }
 
 /// The document as text, without a byte order mark.
-fn text(document: &[u8]) -> Result<&str, Faults> {
-    if document.len() > MAX_BYTES {
+fn text(document: &[u8], max_bytes: usize) -> Result<&str, Faults> {
+    if document.len() > max_bytes {
         // Not how many: a reader may have stopped as soon as there were too many.
-        let value = format!("a text of more than {MAX_BYTES} bytes (16 MiB)");
+        let value = format!("a text of more than {max_bytes} bytes");
         return Err(Fault::document(Some(value), "shorter".to_owned(), None).into());
     }
     let text = std::str::from_utf8(document).map_err(|error| {

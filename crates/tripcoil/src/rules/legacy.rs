@@ -3,6 +3,8 @@
 use super::fault::{Fault, Faults, Report, Warning};
 use super::fields::{self, Whole};
 use super::json;
+use super::limits::Limits;
+use super::notes::Notes;
 use super::reader::Reader;
 use super::rule::Strategy;
 
@@ -51,17 +53,22 @@ impl LegacyDocument {
     /// Never fails: [`LegacyDocument::faults`] has every fault of the text. The limits and the
     /// spelling of numbers are those of a [`Document`](crate::Document).
     pub fn parse(text: &[u8], release: Release) -> LegacyDocument {
-        let mut document = LegacyDocument::default();
-        let parsed = json::each_rule(text, |index, item| match Reader::new(index, item) {
-            Ok(mut reader) => {
-                document.rules.extend(read(&mut reader, release));
-                document.faults.append(&mut reader.faults);
-                document.warnings.append(&mut reader.warnings);
-            }
-            Err(faults) => document.faults.extend(faults),
+        LegacyDocument::parse_within(text, release, &Limits::default())
+    }
+
+    /// As [`LegacyDocument::parse`], within limits of one's own.
+    pub fn parse_within(text: &[u8], release: Release, limits: &Limits) -> LegacyDocument {
+        let mut notes = Notes::new(limits.listed);
+        let mut rules = Vec::new();
+        let parsed = json::each_rule(text, limits, |index, item| {
+            let reader = Reader::new(index, item, &mut notes);
+            rules.extend(reader.and_then(|mut reader| read(&mut reader, release)));
         });
         match parsed {
-            Ok(()) => document,
+            Ok(()) => {
+                let (faults, warnings) = notes.into_lists();
+                LegacyDocument { rules, faults, warnings }
+            }
             Err(faults) => LegacyDocument { faults: faults.into(), ..LegacyDocument::default() },
         }
     }
@@ -79,7 +86,7 @@ impl LegacyDocument {
 }
 
 /// Reads one rule. `None` just where the reader has noted a fault.
-fn read(reader: &mut Reader<'_>, release: Release) -> Option<LegacyRule> {
+fn read(reader: &mut Reader<'_, '_>, release: Release) -> Option<LegacyRule> {
     warn_of_ignored(reader, release);
     let resource = reader.name();
     let grade = reader.whole(&fields::LEGACY_GRADE);
@@ -104,7 +111,7 @@ fn read(reader: &mut Reader<'_>, release: Release) -> Option<LegacyRule> {
     })
 }
 
-fn warn_of_ignored(reader: &mut Reader<'_>, release: Release) {
+fn warn_of_ignored(reader: &mut Reader<'_, '_>, release: Release) {
     for member in reader.members() {
         match member.name.as_ref() {
             "resource" | "grade" | "count" | "timeWindow" | "limitApp" => {}

@@ -1,104 +1,153 @@
 //! Resources that are patterns.
 
-use regex::{Error, Regex, RegexBuilder};
+use regex_automata::meta::{BuildError, Builder, Config, Regex};
+use regex_automata::nfa::thompson::WhichCaptures;
+use regex_syntax::ast::{Ast, ClassSetItem, Visitor, parse::Parser, visit};
+use regex_syntax::hir::translate::Translator;
 
-/// What a pattern may take when compiled, in steps: the least that suffices is what it counts as.
-const TIERS: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, LARGEST];
+use super::limits::Limits;
 
-/// A tenth of what the crate would allow.
-const LARGEST: usize = 1 << 20;
+/// What a Unicode class counts as at least: some take a millisecond, even where nothing is left of them
+/// (`\pL{0}`).
+const CLASS: usize = 16 << 10;
 
-/// What the patterns of one document may still take together: a short text can hold thousands, each of
-/// which compiles to a thousand times its length.
-pub(super) struct Budget(usize);
+/// What a pattern may take besides while it matches; the crate would allow 2 MiB for each.
+const MATCHING: usize = 64 << 10;
+
+/// A compiled pattern, which matches whole names.
+#[derive(Debug)]
+pub(super) struct Pattern(Regex);
+
+impl Pattern {
+    pub(super) fn matches(&self, name: &str) -> bool {
+        self.0.is_match(name)
+    }
+}
+
+/// What the patterns of one document may still take.
+pub(super) struct Budget {
+    each: usize,
+    left: usize,
+    all: usize,
+}
 
 impl Budget {
-    /// For a document: 64 MiB.
-    pub(super) fn of_document() -> Budget {
-        Budget(64 << 20)
+    pub(super) fn of_document(limits: &Limits) -> Budget {
+        Budget { each: limits.pattern_bytes, left: limits.patterns_bytes, all: limits.patterns_bytes }
     }
 
     /// For a rule on its own.
     pub(super) fn of_rule() -> Budget {
-        Budget(LARGEST)
+        let Limits { pattern_bytes, .. } = Limits::default();
+        Budget { each: pattern_bytes, left: pattern_bytes, all: pattern_bytes }
     }
 
     /// Compiles a pattern to match whole names; on failure, what is allowed instead.
-    pub(super) fn compile(&mut self, pattern: &str) -> Result<Regex, String> {
-        if self.0 == 0 {
-            return Err(USED_UP.to_owned());
+    pub(super) fn compile(&mut self, pattern: &str) -> Result<Pattern, String> {
+        if self.left == 0 {
+            return Err(format!(
+                "a name: the patterns before it have used up the {} bytes that those of one document may take \
+                 when compiled",
+                self.all
+            ));
         }
-        let (taken, compiled) = compile(pattern);
-        self.0 = self.0.saturating_sub(taken);
-        compiled.map_err(|error| allowed(&error))
+        let (whole, ast) = whole(pattern)?;
+        let classes = CLASS.saturating_mul(classes(&ast));
+        let compiled =
+            if classes > self.each { Err(self.too_large()) } else { self.compile_whole(&whole, &ast) };
+        let taken = compiled.as_ref().map_or(self.each, |pattern| classes.max(pattern.0.memory_usage()));
+        self.left = self.left.saturating_sub(taken);
+        compiled
+    }
+
+    fn compile_whole(&self, whole: &str, ast: &Ast) -> Result<Pattern, String> {
+        let hir = Translator::new().translate(whole, ast).map_err(|error| of_dialect(&error.into()))?;
+        let config = Config::new()
+            .which_captures(WhichCaptures::None)
+            .nfa_size_limit(Some(self.each))
+            .hybrid_cache_capacity(MATCHING);
+        let regex =
+            Builder::new().configure(config).build_from_hir(&hir).map_err(|error| self.refusal(&error))?;
+        if regex.memory_usage() > self.each { Err(self.too_large()) } else { Ok(Pattern(regex)) }
+    }
+
+    fn refusal(&self, error: &BuildError) -> String {
+        match error.syntax_error() {
+            Some(error) => of_dialect(error),
+            None => self.too_large(),
+        }
+    }
+
+    fn too_large(&self) -> String {
+        format!("a pattern that takes at most {} bytes when compiled", self.each)
     }
 }
 
-const USED_UP: &str = "a name: the patterns before it have used up the 64 MiB that those of one document \
-                       may take when compiled";
-
-/// A compiled pattern, with what it counts as.
-fn compile(pattern: &str) -> (usize, Result<Regex, Error>) {
-    let whole = match whole(pattern) {
-        Ok(whole) => whole,
-        Err(error) => return (0, Err(error)),
-    };
-    let mut last = (LARGEST, Err(Error::CompiledTooBig(LARGEST)));
-    for tier in TIERS {
-        last = (tier, RegexBuilder::new(&whole).size_limit(tier).build());
-        if !matches!(last.1, Err(Error::CompiledTooBig(_))) {
-            break;
-        }
-    }
-    last
-}
-
-/// The pattern between anchors.
-fn whole(pattern: &str) -> Result<String, Error> {
+/// The pattern between anchors, as text and parsed; what is allowed instead if it is none.
+fn whole(pattern: &str) -> Result<(String, Ast), String> {
     // Alone first: `a)|(b` is no pattern, though it becomes one between the anchors.
-    check_syntax(pattern)?;
+    parse(pattern)?;
     let whole = format!("^(?:{pattern})$");
-    if check_syntax(&whole).is_ok() {
-        return Ok(whole);
+    if let Ok(ast) = parse(&whole) {
+        return Ok((whole, ast));
     }
     // Under `(?x)` a last comment swallows the closing anchor, and the line's end is ignored.
-    Ok(format!("^(?:{pattern}\n)$"))
+    let whole = format!("^(?:{pattern}\n)$");
+    let ast = parse(&whole)?;
+    Ok((whole, ast))
 }
 
-/// With no room to compile, only the syntax is judged.
-fn check_syntax(pattern: &str) -> Result<(), Error> {
-    match RegexBuilder::new(pattern).size_limit(0).build() {
-        Ok(_) | Err(Error::CompiledTooBig(_)) => Ok(()),
-        Err(error) => Err(error),
+fn parse(pattern: &str) -> Result<Ast, String> {
+    Parser::new().parse(pattern).map_err(|error| of_dialect(&error.into()))
+}
+
+/// How many of Unicode's classes a pattern names.
+fn classes(ast: &Ast) -> usize {
+    struct Count(usize);
+
+    impl Visitor for Count {
+        type Output = usize;
+        type Err = std::convert::Infallible;
+
+        fn finish(self) -> Result<usize, Self::Err> {
+            Ok(self.0)
+        }
+
+        fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
+            self.0 += usize::from(matches!(ast, Ast::ClassUnicode(_) | Ast::ClassPerl(_)));
+            Ok(())
+        }
+
+        fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Self::Err> {
+            self.0 += usize::from(matches!(item, ClassSetItem::Unicode(_) | ClassSetItem::Perl(_)));
+            Ok(())
+        }
+    }
+
+    match visit(ast, Count(0)) {
+        Ok(count) => count,
     }
 }
 
-fn allowed(error: &Error) -> String {
-    match error {
-        Error::CompiledTooBig(limit) => {
-            format!("a pattern that takes at most {limit} bytes when compiled")
-        }
-        // The crate draws the pattern with a marker below it; the last line holds the reason.
-        error => {
-            let message = error.to_string();
-            let reason = message.lines().next_back().unwrap_or_default();
-            let reason = reason.trim_start_matches("error: ");
-            format!("a pattern of Rust's regex crate: {reason}")
-        }
-    }
+fn of_dialect(error: &regex_syntax::Error) -> String {
+    // The crate draws the pattern with a marker below it; the last line holds the reason.
+    let message = error.to_string();
+    let reason = message.lines().next_back().unwrap_or_default();
+    let reason = reason.trim_start_matches("error: ");
+    format!("a pattern of Rust's regex crate: {reason}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn compile(pattern: &str) -> Result<Regex, String> {
+    fn compile(pattern: &str) -> Result<Pattern, String> {
         Budget::of_rule().compile(pattern)
     }
 
     #[test]
     fn patterns_match_whole_names() {
-        let matches = |pattern: &str, name: &str| compile(pattern).unwrap().is_match(name);
+        let matches = |pattern: &str, name: &str| compile(pattern).unwrap().matches(name);
         assert!(matches("a|ab", "ab"));
         assert!(!matches("a|ab", "abc"));
         assert!(!matches("(?m)a", "a\nb"));
@@ -117,30 +166,32 @@ mod tests {
     fn what_the_dialect_lacks_is_said() {
         assert!(compile("a(?=b)").unwrap_err().contains("look-around"));
         assert!(compile(r"(a)\1").unwrap_err().contains("backreferences"));
+        assert!(compile(r"\p{Nothing}").unwrap_err().contains("Unicode property not found"));
+        assert!(compile(r"(?-u)\xff").unwrap_err().contains("invalid UTF-8"));
         assert!(compile("(?:a{1000}){1000}").unwrap_err().contains("bytes"));
     }
 
     #[test]
-    fn a_pattern_counts_as_the_least_that_suffices() {
+    fn a_pattern_counts_as_what_it_takes() {
         let taken = |pattern: &str| {
-            let mut budget = Budget::of_document();
+            let mut budget = Budget::of_document(&Limits::default());
             let _ = budget.compile(pattern);
-            Budget::of_document().0 - budget.0
+            budget.all - budget.left
         };
-        assert_eq!(taken("orders/[0-9]+"), 16 << 10);
-        assert_eq!(taken("a{1000}"), 64 << 10);
-        assert_eq!(taken("a{5000}"), 256 << 10);
-        assert_eq!(taken("a{15000}"), 1 << 20);
+        let short = taken("orders/[0-9]+");
+        assert!((1..16 << 10).contains(&short), "{short}");
+        assert!((100 << 10..1 << 20).contains(&taken("a{5000}")));
         assert_eq!(taken("(?:a{1000}){1000}"), 1 << 20);
         assert_eq!(taken("a("), 0);
+        // Nothing is left of these when they are compiled.
+        assert_eq!(taken(r"(?:\pL\d[\w&&\D]){0}"), 4 * CLASS);
+        assert_eq!(taken(&format!("a{}", r"\pL{0}".repeat(65))), 1 << 20);
     }
 
     #[test]
     fn a_used_up_budget_refuses_the_best_pattern() {
-        let mut budget = Budget(17 << 10);
-        for _ in 0..2 {
-            assert!(budget.compile("a").is_ok());
-        }
-        assert_eq!(budget.compile("a").unwrap_err(), USED_UP);
+        let mut budget = Budget { left: 1, ..Budget::of_rule() };
+        assert!(budget.compile("a").is_ok());
+        assert!(budget.compile("a").unwrap_err().contains("used up the 1048576 bytes"));
     }
 }

@@ -1,41 +1,40 @@
 //! Takes typed fields out of one rule of a document, noting what is wrong with them.
 
 use super::document::Scope;
-use super::fault::{Fault, Faults, Warning, shown};
+use super::fault::{Fault, Warning, shown};
 use super::fields::{LIMIT_APP_DEFAULT, Real, Whole};
 use super::json::{Item, Member, Value};
 use super::name::{self, check_name};
+use super::notes::Notes;
 use super::number;
 use super::pattern::Budget;
 use super::rule::Target;
 
 /// The fields of one rule. Every method that takes a field gives `None` just where it noted a
 /// fault.
-pub(super) struct Reader<'d> {
+pub(super) struct Reader<'d, 'n> {
     index: usize,
     line: usize,
     resource: Option<&'d str>,
     members: &'d [Member<'d>],
-    pub(super) faults: Vec<Fault>,
-    pub(super) warnings: Vec<Warning>,
+    notes: &'n mut Notes,
 }
 
-impl<'d> Reader<'d> {
-    /// A reader of an item's fields; a fault if it has none.
-    pub(super) fn new(index: usize, item: &'d Item<'d>) -> Result<Reader<'d>, Faults> {
+impl<'d, 'n> Reader<'d, 'n> {
+    /// A reader of an item's fields, none where the item is no object, which is noted.
+    pub(super) fn new(index: usize, item: &'d Item<'d>, notes: &'n mut Notes) -> Option<Reader<'d, 'n>> {
         let mut reader = Reader {
             index,
             line: item.line,
             resource: None,
             members: item.members.as_deref().unwrap_or_default(),
-            faults: Vec::new(),
-            warnings: Vec::new(),
+            notes,
         };
         if item.members.is_none() {
-            return Err(reader.whole_rule(shown(item.raw), "an object"));
+            return reader.whole_rule(|| shown(item.raw), "an object");
         }
         reader.resource = reader.present("resource").and_then(valid_name);
-        Ok(reader)
+        Some(reader)
     }
 
     /// The fields that are there, which is those that are not null.
@@ -43,24 +42,26 @@ impl<'d> Reader<'d> {
         self.members.iter().filter(|member| member.value != Value::Null)
     }
 
-    /// A fault of the rule as a whole.
-    pub(super) fn whole_rule(&self, value: String, allowed: &str) -> Faults {
-        let fault = Fault {
-            index: Some(self.index),
-            resource: self.resource.map(str::to_owned),
+    /// Notes a fault of the rule as a whole.
+    pub(super) fn whole_rule<T>(&mut self, value: impl FnOnce() -> String, allowed: &str) -> Option<T> {
+        let (index, resource, line) = (Some(self.index), self.resource, Some(self.line));
+        self.notes.faults.push_with(|| Fault {
+            index,
+            resource: resource.map(str::to_owned),
             field: None,
-            value: Some(value),
+            value: Some(value()),
             allowed: allowed.to_owned(),
-            line: Some(self.line),
-        };
-        fault.into()
+            line,
+        });
+        None
     }
 
     /// Notes that a field does nothing.
     pub(super) fn warn(&mut self, member: &Member<'_>, note: &str) {
-        self.warnings.push(Warning {
-            index: Some(self.index),
-            resource: self.resource.map(str::to_owned),
+        let (index, resource) = (Some(self.index), self.resource);
+        self.notes.warnings.push_with(|| Warning {
+            index,
+            resource: resource.map(str::to_owned),
             field: Some(shown(&member.name)),
             value: Some(shown(member.raw)),
             note: note.to_owned(),
@@ -209,9 +210,10 @@ impl<'d> Reader<'d> {
     }
 
     fn note<T>(&mut self, field: &str, value: Option<String>, allowed: String, line: usize) -> Option<T> {
-        self.faults.push(Fault {
-            index: Some(self.index),
-            resource: self.resource.map(str::to_owned),
+        let (index, resource) = (Some(self.index), self.resource);
+        self.notes.faults.push_with(|| Fault {
+            index,
+            resource: resource.map(str::to_owned),
             field: Some(field.to_owned()),
             value,
             allowed,

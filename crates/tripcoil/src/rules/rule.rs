@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compact_str::CompactString;
-use regex::Regex;
 
 use super::fields::LIMIT_APP_DEFAULT;
+use super::pattern::Pattern;
 
 /// What a rule judges calls by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,7 +103,7 @@ impl Rule {
     /// Whether the rule's resource is this name, or a pattern that matches the whole of it.
     pub fn matches(&self, name: &str) -> bool {
         match &self.target.pattern {
-            Some(pattern) => pattern.is_match(name),
+            Some(pattern) => pattern.matches(name),
             None => self.resource() == name,
         }
     }
@@ -220,7 +220,7 @@ impl Rule {
     /// Everything that [`same`](Rule::same) compares.
     ///
     /// Floats go by their bits: none is NaN or -0.0, so these are equal just when they are.
-    pub(super) fn key(&self) -> impl Hash + Eq + use<'_> {
+    pub(crate) fn key(&self) -> impl Hash + Eq + use<'_> {
         let integers = [
             self.count.to_bits(),
             self.slow_ratio.to_bits(),
@@ -271,7 +271,7 @@ impl fmt::Display for Rule {
 pub(super) struct Target {
     pub(super) resource: CompactString,
     /// The compiled resource, if that is a pattern.
-    pub(super) pattern: Option<Arc<Regex>>,
+    pub(super) pattern: Option<Arc<Pattern>>,
 }
 
 impl Target {
@@ -279,7 +279,7 @@ impl Target {
         Target { resource: name.into(), pattern: None }
     }
 
-    pub(super) fn pattern(pattern: &str, compiled: Regex) -> Target {
+    pub(super) fn pattern(pattern: &str, compiled: Pattern) -> Target {
         Target { resource: pattern.into(), pattern: Some(Arc::new(compiled)) }
     }
 }

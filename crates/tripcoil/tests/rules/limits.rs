@@ -1,8 +1,18 @@
 //! What makes a document as a whole unreadable.
 
-use tripcoil::Document;
+use tripcoil::{Document, Limits, Registry, Scope};
 
 use crate::{assert_refused, parse, sentinel};
+
+fn list<T: AsRef<str>>(rules: &[T]) -> String {
+    let rules: Vec<&str> = rules.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", rules.join(","))
+}
+
+/// A valid rule for the names that a pattern matches.
+fn pattern(pattern: &str) -> String {
+    sentinel(r#", "regex": true"#).replace("\"r\"", &format!("\"{pattern}\""))
+}
 
 /// A document of exactly that many bytes.
 fn sized(bytes: usize) -> String {
@@ -12,9 +22,8 @@ fn sized(bytes: usize) -> String {
 
 #[test]
 fn sixteen_mebibytes_are_the_limit() {
-    assert_eq!(Document::MAX_BYTES, 16 * 1024 * 1024);
-    assert_eq!(parse(sized(Document::MAX_BYTES)).rules.len(), 1);
-    assert_refused(sized(Document::MAX_BYTES + 1), None, "more than 16777216 bytes (16 MiB)");
+    assert_eq!(parse(sized(16 << 20)).rules.len(), 1);
+    assert_refused(sized((16 << 20) + 1), None, "more than 16777216 bytes");
 }
 
 /// A valid rule with an unknown field that opens brackets, the rule's own included.
@@ -167,19 +176,77 @@ fn many_rules_on_one_resource_do_not_take_quadratic_time() {
 
 #[test]
 fn the_patterns_of_a_document_share_64_mebibytes() {
-    let pattern = |name: &str| sentinel(r#", "regex": true"#).replace("\"r\"", &format!("\"{name}\""));
     let too_large = "(?:a{1000}){1000}";
     let mut rules = vec![pattern(too_large); 63];
-    rules.extend([pattern("last"), pattern("a{15000}"), pattern("over"), sentinel("")]);
-    let document = parse(format!("[{}]", rules.join(",")));
+    rules.extend([pattern("last"), pattern(too_large), pattern("over"), sentinel("")]);
+    let document = parse(list(&rules));
 
     let names: Vec<_> = document.rules.iter().map(|rule| rule.resource()).collect();
-    // The last of them may take more than what is left.
-    assert_eq!(names, ["last", "a{15000}", "r"]);
+    assert_eq!(names, ["last", "r"]);
     let Some((over, large)) = document.faults.split_last() else { panic!("no faults") };
-    assert_eq!(large.len(), 63);
+    assert_eq!(large.len(), 64);
     assert_eq!((over.index, over.field.as_deref()), (Some(65), Some("resource")));
-    assert!(over.allowed.contains("64 MiB"), "{over}");
+    assert!(over.allowed.contains("67108864 bytes"), "{over}");
     // What one document has used is not missed by the next.
     assert_eq!(parse(pattern("over")).rules.len(), 1);
+}
+
+#[test]
+fn classes_that_take_time_count_though_nothing_is_left_of_them() {
+    let slow = pattern(&format!("(?i)a{}", r"\\PL{0}".repeat(60)));
+    let document = parse(list(&vec![slow; 100]));
+    // Each counts as 60 times 16 KiB, so the budget is used up by the 69th.
+    let first = document.faults.first().and_then(|fault| fault.index);
+    assert_eq!(first, Some(69), "{:?}", document.faults.first());
+}
+
+#[test]
+fn the_first_thousand_faults_and_warnings_are_listed() {
+    let document = parse(list(&vec!["{}"; 1001]));
+    let Some((last, listed)) = document.faults.split_last() else { panic!("no faults") };
+    assert_eq!(listed.len(), 1000);
+    let more = "document: it must be mended in 2003 more places, which are not listed";
+    assert_eq!(last.to_string(), more);
+
+    let fields: String = (0..1002).map(|n| format!(r#", "x{n}": 1"#)).collect();
+    let document = parse(sentinel(&fields));
+    assert_eq!((document.rules.len(), document.faults.len(), document.warnings.len()), (1, 0, 1001));
+    let last = document.warnings.last().map(ToString::to_string);
+    assert_eq!(last.as_deref(), Some("document: 2 more warnings are not listed"));
+}
+
+#[test]
+fn a_registry_may_have_limits_of_its_own() {
+    let registry = Registry::new();
+    assert_eq!(registry.limits(), Limits::default());
+    let refused = |text: &str| registry.load_json(text).unwrap_err().to_string();
+    let mut limits = Limits::default();
+    limits.rules = 2;
+    limits.document_bytes = 300;
+    limits.listed = 1;
+    limits.pattern_bytes = 20 << 10;
+    limits.patterns_bytes = 1;
+    registry.set_limits(limits);
+    assert_eq!(registry.limits(), limits);
+    assert!(registry.load_json(list(&[sentinel(""), sentinel("")])).is_ok());
+    assert!(
+        refused("[1, 2, 3]").contains("a list of 3 rules is not allowed; it must be a list of at most 2")
+    );
+    assert!(refused(&" ".repeat(301)).contains("more than 300 bytes"));
+    assert_eq!(refused("[1, 2]").lines().count(), 2);
+    assert!(refused(&pattern("a{5000}")).contains("at most 20480 bytes when compiled"));
+    assert!(refused(&list(&[pattern("a"), pattern("b")])).contains("used up the 1 bytes"));
+    assert!(registry.load_legacy(tripcoil::Release::V1_7, "[1, 2, 3]").is_err());
+    // Limits judge what comes: what is loaded stays.
+    assert_eq!(registry.rules().len(), 1);
+
+    // Ten megabytes are no trouble where they are wanted.
+    limits.document_bytes = 64 << 20;
+    limits.rules = 300_000;
+    registry.set_limits(limits);
+    let many: Vec<_> = (0..250_000).map(|n| sentinel("").replace("\"r\"", &format!("\"r{n}\""))).collect();
+    let text = list(&many);
+    assert!(text.len() > 16 << 20, "{}", text.len());
+    assert_eq!(registry.load_json(&text).unwrap().rules, 250_000);
+    assert!(Document::parse(text.as_bytes(), Scope::Ordinary).unreadable);
 }
