@@ -1,6 +1,11 @@
 //! Which rules a resource's slots have, and how a reload keeps what it can (spec section 7, D5, D7).
 
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::Rule;
 use crate::compile::compile;
@@ -38,15 +43,13 @@ impl Assigned {
     /// the other rules get new ones, and the other breakers are retired.
     pub(crate) fn apply(&mut self, resource: &Inner, rules: &[Guarding]) {
         let before: Vec<u32> = self.slots().collect();
-        let mut old: Vec<Option<InUse>> = std::mem::take(&mut self.breakers).into_iter().map(Some).collect();
+        let old: Vec<Old> = std::mem::take(&mut self.breakers)
+            .into_iter()
+            .map(|InUse { slot, guarding }| Old { slot: Cell::new(Some(slot)), guarding })
+            .collect();
         let mut kept: Vec<Option<u32>> = vec![None; rules.len()];
-        for same in [equal as fn(&Guarding, &Guarding) -> bool, edited] {
-            for (place, rule) in kept.iter_mut().zip(rules).filter(|(place, _)| place.is_none()) {
-                let found =
-                    old.iter_mut().find(|old| old.as_ref().is_some_and(|old| same(&old.guarding, rule)));
-                *place = found.and_then(Option::take).map(|breaker| breaker.slot);
-            }
-        }
+        keep_matching(&old, rules, &mut kept, equal, |_, _| true);
+        keep_matching(&old, rules, &mut kept, same_id, same_shape);
         // Of these there may be millions, and most have one rule.
         self.breakers = Vec::with_capacity(rules.len());
         for (position, (slot, guarding)) in kept.into_iter().zip(rules).enumerate() {
@@ -63,7 +66,7 @@ impl Assigned {
             resource.publish(&slots);
         }
         // After the new plan is out: whoever still follows the old one will look again.
-        for InUse { slot, .. } in old.into_iter().flatten() {
+        for slot in old.iter().filter_map(|old| old.slot.get()) {
             resource.slot(slot).story().end();
             resource.slot(slot).breaker().retire();
             self.spare.give(slot);
@@ -92,17 +95,43 @@ fn keep(resource: &Inner, number: u32, rule: &Arc<Rule>, position: usize) -> u32
     number
 }
 
-fn equal(old: &Guarding, new: &Guarding) -> bool {
-    old.default == new.default && old.rule.same(&new.rule)
+/// A breaker that was in use, until a new rule takes it.
+struct Old {
+    slot: Cell<Option<u32>>,
+    guarding: Guarding,
+}
+
+/// Keeps breakers for rules of the same key, which one rule of a list has at most, where they fit.
+fn keep_matching<'g, K: Hash + Eq>(
+    old: &'g [Old],
+    rules: &'g [Guarding],
+    kept: &mut [Option<u32>],
+    key: impl Fn(&'g Guarding) -> Option<K>,
+    fits: impl Fn(&Guarding, &Guarding) -> bool,
+) {
+    if kept.iter().all(Option::is_some) {
+        return;
+    }
+    let left = old.iter().filter(|old| old.slot.get().is_some());
+    // By hash, since one resource may have thousands of rules.
+    let left: HashMap<K, &Old, RandomState> =
+        left.filter_map(|old| Some((key(&old.guarding)?, old))).collect();
+    for (place, rule) in kept.iter_mut().zip(rules).filter(|(place, _)| place.is_none()) {
+        let found = key(rule).and_then(|key| left.get(&key));
+        *place = found.filter(|old| fits(&old.guarding, rule)).and_then(|old| old.slot.take());
+    }
+}
+
+fn equal(guarding: &Guarding) -> Option<impl Hash + Eq + use<'_>> {
+    Some((guarding.default, guarding.rule.key()))
 }
 
 /// D7: another rule of the same id keeps its breaker where the window keeps its shape.
-fn edited(old: &Guarding, new: &Guarding) -> bool {
-    let (old_rule, new_rule) = (&old.rule, &new.rule);
-    old.default == new.default
-        && old_rule.id().is_some()
-        && old_rule.id() == new_rule.id()
-        && old_rule.resource() == new_rule.resource()
-        && old_rule.regex() == new_rule.regex()
-        && compile(old_rule).same_shape(&compile(new_rule))
+fn same_id(guarding: &Guarding) -> Option<impl Hash + Eq + use<'_>> {
+    let rule = &guarding.rule;
+    Some((guarding.default, rule.id()?, rule.resource(), rule.regex()))
+}
+
+fn same_shape(old: &Guarding, new: &Guarding) -> bool {
+    compile(&old.rule).same_shape(&compile(&new.rule))
 }
