@@ -1,10 +1,16 @@
 /** Checks of arguments: each error names what is wrong, and what is allowed. */
 
+/** A text in quotes, on one line, without anything that a terminal would obey. */
+export function quoted(text: string): string {
+  const escaped = (c: string) => `\\u{${c.codePointAt(0)!.toString(16)}}`
+  return JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
+}
+
 /** A value for a message: short, on one line. */
 export function shown(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      return value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}… (${value.length} characters)` : JSON.stringify(value)
+      return value.length > 60 ? `${quoted(value.slice(0, 60))}… (${value.length} characters)` : quoted(value)
     case 'bigint':
       return `${value}n`
     case 'function':

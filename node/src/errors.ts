@@ -1,6 +1,6 @@
 /** The errors that a user meets. Each is known by its `code`, also in another realm or thread. */
 import type { Mode, State } from './breakers'
-import { invalid } from './check'
+import { invalid, quoted } from './check'
 import type { Rule } from './rule'
 
 /** One thing that is wrong with rules. */
@@ -109,7 +109,7 @@ export class TimeoutError extends Error {
 
   /** @internal */
   constructor(resource: string, timeout: number) {
-    super(`the call of ${JSON.stringify(resource)} was not done within ${timeout} ms`)
+    super(`the call of ${quoted(resource)} was not done within ${timeout} ms`)
     this.code = 'ETIMEDOUT'
     this.resource = resource
     this.timeout = timeout

@@ -1,5 +1,6 @@
 /** Where calls enter and leave, and why some do not. */
 import { doors, type Native } from './addon'
+import { quoted } from './check'
 import { circuitOpen, type CircuitOpenError, type Reason } from './errors'
 import type { Hub } from './transitions'
 
@@ -106,6 +107,6 @@ function reason(resource: string, read: Native.Reason | null): Reason {
     mode,
     rule: read?.rule && Object.freeze(read.rule),
     ruleText: read?.ruleText,
-    headline: `call blocked: the breaker of ${JSON.stringify(resource)} ${why}`,
+    headline: `call blocked: the breaker of ${quoted(resource)} ${why}`,
   }
 }

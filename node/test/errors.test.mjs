@@ -29,6 +29,21 @@ test('a rejection tells the resource, the rule, the state, the time, and all of 
   assert.equal(error.stack, String(error))
 })
 
+test('no name breaks the line that tells of it', () => {
+  const hostile = 'a\n\r\u001b[31m\u202e\u2028'
+  const registry = new Registry()
+  registry.setOwnRules(hostile, { resource: hostile, ...R0 })
+  const resource = registry.resource(hostile)
+  trip(resource)
+  assert.throws(() => resource.enter(), (error) => {
+    for (const text of [error.message, error.explanation, error.stack, new TimeoutError(hostile, 5).message]) {
+      assert.doesNotMatch(text, /[\p{Cc}\u202e\u2028]/u)
+      assert.match(text, /\\u(001b|\{1b\})\[31m/)
+    }
+    return error.resource === hostile
+  })
+})
+
 test('each rejection is an error of its own, and the stack traces of others stay as they are', () => {
   const { stock } = world()
   stock.setMode('forcedOpen')

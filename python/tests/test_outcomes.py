@@ -268,6 +268,19 @@ def test_a_predicate_may_raise_the_error_itself_or_what_it_came_from(option: str
     assert counts(resource) == {"bad": 4}
 
 
+HOSTILE = "a\n\r\x1b[31m\u202e\u2028"
+
+
+def test_no_name_breaks_the_line_that_tells_of_it(registry: Registry) -> None:
+    guard = registry.breaker(HOSTILE, **R0)
+    trip(guard)
+    with pytest.raises(CircuitOpenError) as raised:
+        guard.enter()
+    for text in (str(raised.value), raised.value.explanation, str(guard.resource.breakers[0].last_trip)):
+        assert text.isprintable() and "\\u{1b}[31m" in text
+    assert raised.value.resource == HOSTILE
+
+
 class TestInnerRejections:
     """D8: an outer call that fails because an inner one was blocked has no outcome."""
 

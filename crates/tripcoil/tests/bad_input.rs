@@ -169,6 +169,36 @@ fn a_name_that_no_resource_can_have_is_refused() {
     assert_eq!(faults.len(), 1);
 }
 
+/// What would break a line, colour a terminal, or turn the text around.
+const HOSTILE: &str = "a\n\r\u{7}\u{1b}[31m\u{202e}\u{2028}\"";
+
+#[test]
+fn no_name_breaks_the_line_that_tells_of_it() {
+    let world = World::new(&r0_with(&json!({"resource": HOSTILE})));
+    let r = world.registry.resource(HOSTILE).unwrap();
+    trip(&r);
+    let blocked = r.enter().unwrap_err();
+    let told = [
+        blocked.to_string(),
+        format!("{blocked:?}"),
+        r.breakers()[0].last_trip().unwrap().to_string(),
+        r.breakers()[0].rule().to_string(),
+        format!("{r:?}"),
+        world
+            .registry
+            .load_json(sentinel(&json!({"resource": HOSTILE, "count": -1})))
+            .unwrap_err()
+            .to_string(),
+        world.registry.load_json(sentinel(&json!({HOSTILE: 1}))).unwrap().warnings[0].to_string(),
+    ];
+    for text in told {
+        let harmless = |c: char| !c.is_control() && !matches!(c, '\u{2028}' | '\u{202e}');
+        assert!(text.chars().all(harmless) && text.contains("\\u{1b}[31m"), "{text:?}");
+    }
+    // To programs it is the name.
+    assert_eq!(blocked.resource(), HOSTILE);
+}
+
 #[test]
 fn a_document_that_is_not_utf8_is_refused() {
     let mut text = sentinel(&json!({})).into_bytes();
