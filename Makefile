@@ -3,7 +3,7 @@
 VECTORS ?= tests/vectors
 PREFIX ?= /usr/local
 WHEELS ?= $(or $(CARGO_TARGET_DIR),target)/wheels
-CHECKS := repo arrows lint rust docs readme loom no_std cli c counts fuzz python node
+CHECKS := repo arrows api lint rust docs readme minimal supply loom no_std cli c counts fuzz python node
 
 .PHONY: help demo test conformance bench install wheels fmt $(CHECKS)
 
