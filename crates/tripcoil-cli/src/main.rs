@@ -41,6 +41,14 @@ struct Check {
     /// Read it as rules for the check that this release of Sentinel made.
     #[arg(long, value_name = "RELEASE")]
     legacy: Option<LegacyRelease>,
+
+    /// The bytes that the document may have, where the program that reads it sets others than 16 MiB.
+    #[arg(long, value_name = "BYTES")]
+    max_bytes: Option<usize>,
+
+    /// The rules that the document may have, where the program that reads it sets others than 1,000,000.
+    #[arg(long, value_name = "RULES")]
+    max_rules: Option<usize>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -67,23 +75,31 @@ fn main() -> ExitCode {
 impl Check {
     /// Whether the document is without faults.
     fn run(&self) -> io::Result<bool> {
-        let text = read(&self.file)?;
+        let limits = self.limits();
+        let text = read(&self.file, limits.document_bytes)?;
         match self.legacy {
             Some(release) => {
                 let release = match release {
                     LegacyRelease::V1_6 => Release::V1_6,
                     LegacyRelease::V1_7 => Release::V1_7,
                 };
-                let document = LegacyDocument::parse(&text, release);
+                let document = LegacyDocument::parse_within(&text, release, &limits);
                 let rules = serde_json::to_string_pretty(&document.rules)?;
                 self.report(&rules, &document.faults, &document.warnings)
             }
             None => {
-                let document = Document::parse(&text, self.scope());
+                let document = Document::parse_within(&text, self.scope(), &limits);
                 let rules = serde_json::to_string_pretty(&document.rules)?;
                 self.report(&rules, &document.faults, &document.warnings)
             }
         }
+    }
+
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.document_bytes = self.max_bytes.unwrap_or(limits.document_bytes);
+        limits.rules = self.max_rules.unwrap_or(limits.rules);
+        limits
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -130,18 +146,17 @@ impl Check {
 fn shown(file: &Path) -> String {
     let mut shown = String::new();
     for c in file.to_string_lossy().chars() {
-        if c.is_control() {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
+        match c {
+            '"' | '\'' | '\\' => shown.push(c),
+            _ => shown.extend(c.escape_debug()),
         }
     }
     shown
 }
 
 /// The document's bytes: no more of them than are needed to see that they are too many.
-fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let limit = Limits::default().document_bytes as u64 + 1;
+fn read(file: &Path, max_bytes: usize) -> io::Result<Vec<u8>> {
+    let limit = (max_bytes as u64).saturating_add(1);
     let mut text = Vec::new();
     if file == Path::new("-") {
         io::stdin().lock().take(limit).read_to_end(&mut text)?;

@@ -124,7 +124,12 @@ fn a_document_over_the_limit_is_refused() {
     let file = File::new("large.json", vec![b' '; (16 << 20) + 7]);
     let (status, _, messages) = check(&[file.name()], "");
     assert_eq!(status, 1);
-    assert!(messages.contains("a text of more than 16777216 bytes (16 MiB)"), "{messages}");
+    assert!(messages.contains("a text of more than 16777216 bytes"), "{messages}");
+    let (status, _, messages) = check(&["--max-bytes", "16777223", file.name()], "");
+    assert_eq!((status, messages.contains("JSON")), (1, true), "{messages}");
+    assert_eq!(check(&["--max-rules", "1", "-"], "[]").0, 0);
+    let (status, _, messages) = check(&["--max-rules", "1", "-"], TWO_FORMS);
+    assert_eq!((status, messages.contains("a list of at most 1")), (1, true), "{messages}");
 }
 
 #[cfg(unix)]
@@ -134,8 +139,8 @@ fn a_files_name_does_not_reach_the_terminal_raw() {
     let shown = file.name().replace("a\n\u{1b}[2Jb", r"a\n\u{1b}[2Jb");
     let (_, _, messages) = check(&[file.name()], "");
     assert!(messages.starts_with(&format!("{shown}:1: ")), "{messages}");
-    let (_, _, messages) = check(&["no\tsuch\u{9b}file"], "");
-    assert!(messages.starts_with(r"no\tsuch\u{9b}file: "), "{messages}");
+    let (_, _, messages) = check(&["no\tsuch\u{9b}\u{202e}file"], "");
+    assert!(messages.starts_with(r"no\tsuch\u{9b}\u{202e}file: "), "{messages}");
 }
 
 #[test]
