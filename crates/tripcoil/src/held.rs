@@ -43,6 +43,12 @@ impl Held {
     }
 
     #[inline]
+    pub(crate) fn pair(slots: [u32; 2], permits: [Permit; 2], started: Option<u64>) -> Self {
+        let [first, second] = slots;
+        Self { slots: pair(first, second), permits, started: started.unwrap_or(UNTIMED), more: None }
+    }
+
+    #[inline]
     fn first(&self) -> u32 {
         self.slots as u32
     }
@@ -96,6 +102,14 @@ impl Held {
     #[inline]
     pub(crate) fn only(&self) -> Option<(u32, Permit)> {
         (self.second() == NO_SLOT && self.first() != NO_SLOT).then_some((self.first(), self.permits[0]))
+    }
+
+    /// The permits, where there are two.
+    #[inline]
+    pub(crate) fn both(&self) -> Option<[(u32, Permit); 2]> {
+        let (first, second) = (self.first(), self.second());
+        let [one, two] = self.permits;
+        (!matches!(second, NO_SLOT | MORE)).then_some([(first, one), (second, two)])
     }
 
     pub(crate) fn permits(&self) -> impl Iterator<Item = (u32, Permit)> {

@@ -156,7 +156,10 @@ impl Inner {
             *held = match plan.only() {
                 Some(slot) => self.pass_one(slot)?,
                 None if plan.is_empty() => Held::new(None),
-                None => self.pass_many(&mut counted)?,
+                None => match plan.pair().and_then(|slots| self.pass_pair(slots)) {
+                    Some(held) => held,
+                    None => self.pass_many(&mut counted)?,
+                },
             };
             if self.plan() == plan {
                 return Ok(());
@@ -180,6 +183,16 @@ impl Inner {
             Ok(None) => Ok(Held::new(started)),
             Err(rejection) => Err(self.blocked(slot, rejection)),
         }
+    }
+
+    /// The permits of two breakers that are both closed: they are moved by nobody's passing, so none has to
+    /// be asked first.
+    #[inline]
+    fn pass_pair(&self, slots: [u32; 2]) -> Option<Held> {
+        let [first, second] = slots.map(|slot| self.slot(slot).breaker());
+        let timed = first.judges() == Judges::Times || second.judges() == Judges::Times;
+        let started = timed.then(|| self.shared.clock.now());
+        Some(Held::pair(slots, [first.admit_closed()?, second.admit_closed()?], started))
     }
 
     /// As spec section 5, D6: all are asked before any is moved. `counted` is whether the legacy check,
@@ -219,8 +232,7 @@ impl Inner {
         Ok(held)
     }
 
-    /// The permits of breakers that are all closed: they are moved by nobody's passing, so none has to be
-    /// asked first.
+    /// As [`Inner::pass_pair`], of any number.
     fn pass_closed(&self, slots: &[u32], started: Option<u64>) -> Option<Held> {
         let mut held = Held::new(started);
         for &slot in slots {
@@ -334,6 +346,9 @@ impl Inner {
     #[inline(never)]
     fn finish_all(self: &Arc<Self>, held: impl Borrow<Held>, outcome: Outcome, response_time: Option<u64>) {
         let held = held.borrow();
+        if let (Some(both), Outcome::Good, None) = (held.both(), outcome, response_time) {
+            return self.finish_both(both, held.started());
+        }
         let (ending, now) = self.ending(held.started(), outcome == Outcome::Bad, response_time);
         for (slot, permit) in held.permits() {
             let breaker = self.slot(slot).breaker();
@@ -348,6 +363,17 @@ impl Inner {
         }
         if held.is_legacy() && outcome.counts() {
             self.legacy().exit(millis(now), millis(ending.response_time), ending.error);
+        }
+    }
+
+    /// The good end of a call that two breakers admitted.
+    #[inline]
+    fn finish_both(self: &Arc<Self>, both: [(u32, Permit); 2], started: Option<u64>) {
+        let (ending, now) = self.ending(started, false, None);
+        for (slot, permit) in both {
+            if !self.slot(slot).breaker().complete_good(permit, ending, now) {
+                self.complete(slot, permit, ending, now);
+            }
         }
     }
 
