@@ -3,7 +3,7 @@
 VECTORS ?= tests/vectors
 PREFIX ?= /usr/local
 WHEELS ?= $(or $(CARGO_TARGET_DIR),target)/wheels
-CHECKS := repo arrows api lint rust docs readme minimal supply loom no_std cli c counts fuzz python node
+CHECKS := repo arrows lint rust docs api readme cli c counts fuzz python node soak no_std loom minimal supply
 
 .PHONY: help demo test conformance bench install wheels fmt $(CHECKS)
 
