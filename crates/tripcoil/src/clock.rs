@@ -1,12 +1,17 @@
 //! Where time comes from: a monotonic clock, or a virtual one for tests.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::unwind::discard;
+
 /// A monotonic source of time, in ns since an origin of its own.
 ///
-/// A clock that goes back is survived (spec section 5), but wanted by nobody.
+/// A clock that goes back is survived (spec section 5), but wanted by nobody. So is one that panics: calls
+/// begin and end at the time that it told last, and [`Registry::clock_panics`](crate::Registry::clock_panics)
+/// counts it.
 pub trait Clock: Send + Sync {
     /// The time, as exact as the clock can tell it. Asked where a response time is measured.
     fn now(&self) -> u64;
@@ -124,15 +129,19 @@ pub(crate) fn to_nanos(duration: Duration) -> u64 {
 /// The registry's clock. The system's own is called without going through a table.
 pub(crate) enum Source {
     System,
-    Given(Box<dyn Clock>),
+    Given(Given),
 }
 
 impl Source {
+    pub(crate) fn given(clock: impl Clock + 'static) -> Self {
+        Self::Given(Given { clock: Box::new(clock), last: AtomicU64::new(0), panics: AtomicU64::new(0) })
+    }
+
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         match self {
             Source::System => MonotonicClock.now(),
-            Source::Given(clock) => clock.now(),
+            Source::Given(given) => given.ask(|clock| clock.now()),
         }
     }
 
@@ -140,7 +149,41 @@ impl Source {
     pub(crate) fn coarse(&self) -> u64 {
         match self {
             Source::System => MonotonicClock.coarse(),
-            Source::Given(clock) => clock.coarse(),
+            Source::Given(given) => given.ask(|clock| clock.coarse()),
+        }
+    }
+
+    pub(crate) fn panics(&self) -> u64 {
+        match self {
+            Source::System => 0,
+            Source::Given(given) => given.panics.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// A user's clock, whose panics go nowhere: a call that could not be ended for want of the time would never
+/// be counted, and its probe's place never be free.
+pub(crate) struct Given {
+    clock: Box<dyn Clock>,
+    last: AtomicU64,
+    panics: AtomicU64,
+}
+
+impl Given {
+    fn ask(&self, ask: impl FnOnce(&dyn Clock) -> u64) -> u64 {
+        match catch_unwind(AssertUnwindSafe(|| ask(&*self.clock))) {
+            Ok(now) => {
+                // Written only where it differs: threads that read the same time share the line.
+                if self.last.load(Ordering::Relaxed) != now {
+                    self.last.store(now, Ordering::Relaxed);
+                }
+                now
+            }
+            Err(panic) => {
+                self.panics.fetch_add(1, Ordering::Relaxed);
+                discard(panic);
+                self.last.load(Ordering::Relaxed)
+            }
         }
     }
 }

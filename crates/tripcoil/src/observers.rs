@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 
 use crate::change::Change;
 use crate::resource::Inner;
+use crate::unwind::discard;
 
 type Observer = dyn Fn(&Change) + Send + Sync;
 
@@ -62,15 +63,12 @@ impl Observers {
             // Whatever the observer leaves half done is its own; nothing of the library's is in reach.
             let Err(panic) = catch_unwind(AssertUnwindSafe(|| observer(change))) else { continue };
             self.panics.fetch_add(1, Ordering::Relaxed);
-            // What a panic carries may panic when it is dropped; what that carries is left alone.
-            if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-                std::mem::forget(again);
-            }
+            discard(panic);
         }
         // An observer that was removed meanwhile is dropped here, with what it has captured.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(list))) {
             self.panics.fetch_add(1, Ordering::Relaxed);
-            std::mem::forget(panic);
+            discard(panic);
         }
     }
 }

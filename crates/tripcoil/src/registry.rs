@@ -40,7 +40,7 @@ pub struct RegistryBuilder {
 impl RegistryBuilder {
     /// The source of time. Default: [`MonotonicClock`](crate::MonotonicClock).
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Source::Given(Box::new(clock));
+        self.clock = Source::given(clock);
         self
     }
 
@@ -204,6 +204,12 @@ impl Registry {
     #[must_use]
     pub fn observer_panics(&self) -> u64 {
         self.0.shared.observers.panics()
+    }
+
+    /// How many times the registry's clock has panicked. Calls then went on at the time that it told last.
+    #[must_use]
+    pub fn clock_panics(&self) -> u64 {
+        self.0.shared.clock.panics()
     }
 }
 

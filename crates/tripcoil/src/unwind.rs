@@ -2,11 +2,13 @@
 //!
 //! The compiler does not see it, for the locks and the user's clock and observers behind every handle. It
 //! holds because no panic leaves anything half done: breakers change by single atomic steps; under a lock
-//! only the library's own code changes anything, and a user's clock is at most asked before it does; what a
-//! user's guarded calls, classifiers and observers do, they do while no lock is held. And the locks are
+//! only the library's own code changes anything; what a user's guarded calls, classifiers and observers do,
+//! they do while no lock is held; and a user's clock is asked where its panics go nowhere. The locks are
 //! taken whether they are poisoned or not.
 
-use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::any::Any;
+use std::mem;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 
 use crate::{Blocked, Breaker, Entry, OwnedEntry, Registry, Resource};
 
@@ -22,3 +24,10 @@ impl UnwindSafe for OwnedEntry {}
 impl RefUnwindSafe for OwnedEntry {}
 impl UnwindSafe for Blocked {}
 impl RefUnwindSafe for Blocked {}
+
+/// Drops what a contained panic carries. That may panic, too; what this carries is left alone.
+pub(crate) fn discard(panic: Box<dyn Any + Send>) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        mem::forget(again);
+    }
+}
