@@ -264,6 +264,10 @@ public:
     void mark_bad() { detail::check(tripcoil_entry_mark_bad(&entry_)); }
 
 private:
+    friend class resource;
+
+    // Whether it has been ended already does not matter: nothing may take the place of what is thrown.
+    void leave(outcome how) noexcept { (void)tripcoil_entry_end(&entry_, static_cast<int32_t>(how)); }
     static bool unwinding() noexcept
     {
 #if defined(__cpp_lib_uncaught_exceptions)
@@ -275,7 +279,7 @@ private:
     void abandon() noexcept
     {
         const bool thrown = unwinding() && !was_unwinding_;
-        (void)tripcoil_entry_end(&entry_, thrown ? TRIPCOIL_BAD : TRIPCOIL_CANCELLED);
+        leave(thrown ? outcome::bad : outcome::cancelled);
     }
 
     tripcoil_entry entry_ = TRIPCOIL_ENTRY_INIT;
@@ -300,10 +304,10 @@ public:
         try {
             return run(guarded, f, std::is_void<decltype(f())>());
         } catch (const blocked &) {
-            guarded.end(outcome::ignored);
+            guarded.leave(outcome::ignored);
             throw;
         } catch (...) {
-            guarded.end(outcome::bad);
+            guarded.leave(outcome::bad);
             throw;
         }
     }
