@@ -38,6 +38,7 @@ mod cells;
 mod change;
 mod clock;
 mod compile;
+mod ending;
 mod entry;
 mod handle;
 mod held;

@@ -8,11 +8,15 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use papaya::Equivalent;
 
+use crate::ending;
 use crate::resource::Inner;
 
 /// All resources of a registry. A look-up in a table that changes pays for that with one more place in
 /// memory to go to. So a copy that does not change, an edition, is made whenever there are twice as many
 /// names as in the last one, and asked first.
+///
+/// What a thread has with the table is in a thread-local of the table's, which a thread that ends may have lost
+/// already. Then names are still found, by a guard that needs none, but they cannot be added or taken out.
 pub(crate) struct Names {
     all: papaya::HashSet<Named, RandomState>,
     hasher: RandomState,
@@ -73,13 +77,19 @@ impl Names {
 
     /// Calls `each` with all resources, in no order.
     pub(crate) fn for_each(&self, mut each: impl FnMut(&Arc<Inner>)) {
-        self.all.pin().iter().for_each(|named| each(&named.0));
+        self.all.iter(&self.all.owned_guard()).for_each(|named| each(&named.0));
     }
 
     /// What a look-up of `name` finds, without a reference of its own.
     #[inline(never)]
     pub(crate) fn with<R>(&self, name: &str, look: impl FnOnce(&Arc<Inner>) -> R) -> Option<R> {
-        self.all.pin().get(&Name(name)).map(|named| look(&named.0))
+        if ending::has_begun() {
+            let guard = self.all.owned_guard();
+            return self.all.get(&Name(name), &guard).map(|named| look(&named.0));
+        }
+        let guard = self.all.guard();
+        ending::running();
+        self.all.get(&Name(name), &guard).map(|named| look(&named.0))
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::bound::Bound;
 use crate::change::Change;
 use crate::clock::{Clock, Source};
+use crate::ending;
 use crate::handle::Resource;
 use crate::loading::Loading;
 use crate::names::Names;
@@ -92,6 +93,9 @@ impl Registry {
 
     /// The resource of a name, made if it is new. Without a limit it is kept as long as the registry.
     ///
+    /// A name that is new to a destructor that runs when its thread, or the process, has ended all but for that,
+    /// is guarded by the rules, but kept by the handle alone.
+    ///
     /// # Errors
     /// [`NameError`] unless the name is 1 to 1024 bytes, not blank, and without NUL.
     pub fn resource(&self, name: &str) -> Result<Resource, NameError> {
@@ -120,6 +124,11 @@ impl Registry {
         }
         let shared = Arc::clone(&self.0.shared);
         let Loading { rules, bound, .. } = &mut *loading;
+        if ending::has_begun() {
+            let resource = Arc::new(Inner::new(name, shared));
+            rules.apply_to(&resource);
+            return Ok(Resource(resource));
+        }
         let now = || self.0.shared.clock.coarse();
         if bound.as_mut().is_some_and(|bound| !bound.make_room(&self.0.resources, name, now)) {
             return Ok(Resource(Arc::new(Inner::unguarded(name, shared))));

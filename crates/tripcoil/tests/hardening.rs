@@ -20,15 +20,56 @@ thread_local! {
     static KEPT: RefCell<Option<OwnedEntry>> = const { RefCell::new(None) };
 }
 
-/// In a process of its own: what goes wrong at the end of a thread aborts.
+/// Runs a test in a process of its own, since what goes wrong at the end of a thread aborts; says whether this
+/// is that process.
+fn in_child(test: &str) -> bool {
+    const CHILD: &str = "TRIPCOIL_THREAD_LOCAL_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args([test, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    false
+}
+
+/// Uses the library when its thread ends.
+struct Farewell(World);
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        let World { registry, .. } = &self.0;
+        for name in ["r", "known", "new"] {
+            registry.resource(name).unwrap().enter().unwrap().end(Outcome::Bad);
+        }
+        self.0.load(&json!([]));
+        assert_eq!(registry.resources().len(), 2);
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Farewell>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn names_are_found_by_a_thread_local_when_its_thread_ends() {
+    if !in_child("names_are_found_by_a_thread_local_when_its_thread_ends") {
+        return;
+    }
+    let farewell = || {
+        // Registered before what the library needs for it, so destroyed after that.
+        LAST.with_borrow_mut(|last| *last = None);
+        let world = World::r0();
+        call(&world.r(), Outcome::Good);
+        world.resource("known");
+        LAST.with_borrow_mut(|last| *last = Some(Farewell(world)));
+    };
+    thread::spawn(farewell).join().unwrap();
+}
+
 #[test]
 fn a_probe_in_a_thread_local_is_given_back_when_its_thread_ends() {
-    const CHILD: &str = "TRIPCOIL_THREAD_LOCAL_CHILD";
-    if std::env::var_os(CHILD).is_none() {
-        let test = "a_probe_in_a_thread_local_is_given_back_when_its_thread_ends";
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        let output = child.args([test, "--exact", "--nocapture"]).env(CHILD, "1").output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    if !in_child("a_probe_in_a_thread_local_is_given_back_when_its_thread_ends") {
         return;
     }
     let world = World::r0();
