@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { native, type Native } from './addon'
 import { checkBoolean, checkCount, checkName, invalid, optionsOf } from './check'
 import { VirtualClock } from './clock'
@@ -114,7 +114,7 @@ export class Registry {
 
   /** As `load`, from a document in a file. */
   async loadFile(path: string | URL, options: LoadOptions = {}): Promise<Report> {
-    return this.load(await readFile(path), options)
+    return this.load(await documentOf(path), options)
   }
 
   /** Replaces the exact rules of one resource; a rule of another one, or with `regex`, is a fault. */
@@ -245,6 +245,16 @@ export class Registry {
   get lostTransitions(): number {
     return this.#native.lostChanges()
   }
+}
+
+/** The library's own limit: what is longer is refused, and need not be read, were it endless. */
+const MAX_BYTES = 16 << 20
+
+async function documentOf(path: string | URL): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  // `end` is inclusive: one byte too many is enough.
+  for await (const chunk of createReadStream(path, { end: MAX_BYTES })) chunks.push(chunk as Uint8Array)
+  return Buffer.concat(chunks)
 }
 
 /** Calls on resources by name. */

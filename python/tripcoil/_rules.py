@@ -6,7 +6,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from . import _native
@@ -16,6 +15,9 @@ Source: TypeAlias = (
     str | bytes | bytearray | os.PathLike[str] | Mapping[str, Any] | Rule | Iterable[Mapping[str, Any] | Rule]
 )
 """Rules: JSON text, a path to it, one rule or a list of them, as dicts of a document or as `Rule`s."""
+
+# The library's own limit: what is longer is refused, and need not be read, were it endless.
+_MAX_BYTES = 16 << 20
 
 
 def read_rules(source: Source) -> tuple[list[Rule], Report]:
@@ -29,16 +31,22 @@ def read_rules(source: Source) -> tuple[list[Rule], Report]:
 def native(source: Source) -> bytes | str | list[Rule]:
     """What the native registry takes: a document, one that was made of dicts, or rules."""
     if isinstance(source, str):
-        return source.encode(errors="surrogatepass") if _is_json(source) else Path(source).read_bytes()
+        return source.encode(errors="surrogatepass") if _is_json(source) else _file(source)
     if isinstance(source, bytes | bytearray | memoryview):
         return bytes(source)
     if isinstance(source, os.PathLike):
-        return Path(source).read_bytes()
+        return _file(source)
     rules = [source] if isinstance(source, (Rule, Mapping)) else list(source)
     made = [rule for rule in rules if isinstance(rule, Rule)]
     if rules and len(made) == len(rules):
         return made
     return json.dumps([_fields(rule) for rule in rules])
+
+
+def _file(path: str | os.PathLike[str]) -> bytes:
+    """A file's document, or so much of it that it is refused as too large."""
+    with open(path, "rb") as file:
+        return file.read(_MAX_BYTES + 1)
 
 
 def _fields(rule: object) -> dict[str, object]:
