@@ -1,4 +1,4 @@
-"""Rule files that cannot be read, or are not what they should be: a clear error, and the rules stay as they were."""
+"""Rule files that cannot be read, or are none: a clear error, and the rules stay as they were."""
 
 from __future__ import annotations
 
