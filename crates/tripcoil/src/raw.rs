@@ -21,6 +21,16 @@ use crate::outcome::Outcome;
 #[derive(PartialEq)]
 pub struct RawEntry(pub(crate) Held);
 
+impl RawEntry {
+    /// Whether somebody judges how long the call takes, from when it was admitted: then the entry stands for that
+    /// call only.
+    #[inline]
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.0.started().is_some()
+    }
+}
+
 /// Why a call was rejected, without its resource.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
