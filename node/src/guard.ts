@@ -1,9 +1,10 @@
 /** `breaker(fn, options)`: a function that guards another one. */
-import { doors } from './addon'
+import { doors, pulse } from './addon'
 import { call } from './call'
 import { checkName, checkSync, invalid, optionsOf } from './check'
 import { BAD, CANCELLED, CHANGED, type Gate, GOOD, Lease, type Outcome } from './gate'
 import { watchedLateGenerator } from './generator'
+import type { Pass } from './pass'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
 import { Registry } from './registry'
 import type { Resource } from './resource'
@@ -11,8 +12,7 @@ import { RULE_FIELDS, type RuleFields, ruleOf } from './rule'
 import type { Ending, Leave } from './stream'
 
 // Constants of the module, which the engine knows without looking them up.
-const { enter, exit } = doors
-const changed = CHANGED
+const { exit } = doors
 // The language's own: one of its reactions runs, and once.
 const { then } = Promise.prototype
 // A function may have an `apply` of its own.
@@ -134,67 +134,92 @@ function guard(policy: Policy, fn: AnyFunction, resource: Resource | undefined):
  * used again when the call has ended, and no closure captures what is the call's, so that one call after the other
  * makes no garbage.
  */
-function guardPlainly(policy: Policy, fn: AnyFunction, { number, gate, name }: Resource): AnyFunction {
-  const { hub } = gate
-  const spare: Settlers[] = []
+function guardPlainly(policy: Policy, fn: AnyFunction, { passes, gate, name }: Resource): AnyFunction {
+  const spare = new Spare()
   return function (this: unknown, ...args: unknown[]) {
-    const token = enter(number)
-    if (token < 0) return Promise.reject(gate.blocked(token, name))
-    if (token & changed) hub.drain()
+    let pass = passes.last
+    let { token } = pass
+    if (pass.beat !== pulse[0]) {
+      token = passes.admit()
+      if (token < 0) return Promise.reject(gate.blocked(token, name))
+      pass = passes.last
+    }
     let result: unknown
-    let isPromise: boolean
     try {
       result = apply(fn, this, args)
-      isPromise = result instanceof Promise && result.then === then && result.constructor === Promise
     } catch (error) {
       return settled(fail, policy, gate, token, error)
     }
-    if (!isPromise) {
-      if (!isObject(result)) return settled(succeed, policy, gate, token, result)
-      result = adopted(result)
-    }
-    const settlers = spare.length > 0 ? spare.pop()! : settlersOf(policy, gate, spare)
-    settlers.token = token
+    if (!isObject(result)) return settled(succeed, policy, gate, token, result)
+    const settlers = spare.take() ?? new Settlers(policy, gate, spare)
+    settlers.begin(token, pass)
     try {
-      return (result as Promise<unknown>).then(settlers.fulfilled, settlers.rejected)
+      return (isPlainPromise(result) ? result : adopted(result)).then(settlers.fulfilled, settlers.rejected)
     } catch (error) {
-      // A constructor that has changed meanwhile: there are no reactions.
+      // Looking at it has failed, or its constructor has changed since: there are no reactions.
+      settlers.forget()
       return settled(fail, policy, gate, token, error)
     }
   }
 }
 
 /** The reactions that end a call: one call at a time, and then another. */
-interface Settlers {
+class Settlers {
   /** Negative for none: a `then` that is not the one it was when it was looked at may react twice. */
-  token: number
+  #token = -1
+  /** What the token is of, if it is of a pass: kept until the call has ended. */
+  #pass: Pass | undefined
+  readonly #spare: Spare
   readonly fulfilled: (value: unknown) => unknown
   readonly rejected: (error: unknown) => never
-}
 
-function settlersOf(policy: Policy, gate: Gate, spare: Settlers[]): Settlers {
-  const { hub } = gate
-  const { trustsResults } = policy
-  const settlers: Settlers = {
-    token: -1,
-    fulfilled(value) {
-      const { token } = settlers
+  constructor(policy: Policy, gate: Gate, spare: Spare) {
+    const { hub } = gate
+    const { trustsResults } = policy
+    this.#spare = spare
+    this.fulfilled = (value) => {
+      const token = this.forget()
       if (token < 0) return value
-      settlers.token = -1
-      spare.push(settlers)
       if (!trustsResults) return succeed(policy, gate, token, value)
       if (exit(token)) hub.drain()
       return value
-    },
-    rejected(error) {
-      const { token } = settlers
+    }
+    this.rejected = (error) => {
+      const token = this.forget()
       if (token < 0) throw error
-      settlers.token = -1
-      spare.push(settlers)
       return fail(policy, gate, token, error)
-    },
+    }
   }
-  return settlers
+
+  begin(token: number, pass: Pass): void {
+    this.#token = token
+    // Most calls have the pass of the one before: writing a number costs less.
+    if (this.#pass !== pass) this.#pass = pass
+  }
+
+  /** Gives back the token of the call, once. */
+  forget(): number {
+    const token = this.#token
+    if (token < 0) return token
+    this.#token = -1
+    this.#spare.give(this)
+    return token
+  }
+}
+
+/** Reactions that no call needs now. Nothing is taken out: most are soon put back where they are. */
+class Spare {
+  readonly #all: Settlers[] = []
+  #count = 0
+
+  take(): Settlers | undefined {
+    return this.#count > 0 ? this.#all[--this.#count] : undefined
+  }
+
+  give(settlers: Settlers): void {
+    const place = this.#count++
+    if (this.#all[place] !== settlers) this.#all[place] = settlers
+  }
 }
 
 function succeed<T>(policy: Policy, gate: Gate, token: number, value: T): T {
@@ -212,6 +237,11 @@ type End = (policy: Policy, gate: Gate, token: number, settled: unknown) => unkn
 /** Ends a call that has come to something at once. */
 function settled(end: End, policy: Policy, gate: Gate, token: number, to: unknown): Promise<unknown> {
   return new Promise((resolve) => resolve(end(policy, gate, token, to)))
+}
+
+/** Whether its reactions are the language's: for what only looks like it, reacting fails, as awaiting it does. */
+function isPlainPromise(result: object): result is Promise<unknown> {
+  return (result as Promise<unknown>).then === then && result.constructor === Promise
 }
 
 /** A promise of this realm's for any thenable, even one that throws; for what is none, of itself. */

@@ -143,23 +143,32 @@ export interface Change {
   trip?: Trip
 }
 
-/** Makes the functions of an environment. */
-export declare function doors(): Doors
+/**
+ * Makes the functions of an environment. `pulse` is memory of one `Int32` that is another number as soon as anything has
+ * changed for which `admit` may not give the same again. `mail` becomes the memory of the doors, unless the thread has
+ * such memory already.
+ */
+export declare function doors(pulse: Buffer, mail: Buffer): Doors
 
-/** The functions through which calls go. */
+/** Each is told a number and answers with one, by mail. */
 export interface Doors {
+  /** Memory of two `Int32`: what a door is told, and what it answers. */
+  mail: Buffer
   /**
-   * Begins a call on the resource of a number. Not negative: a token for `exit`, in which the bit 4
-   * says that changes wait. Negative: blocked, for a reason that has this number.
+   * Begins a call on the resource of a number. Not negative: a token for `exit`, in which the bit 4 says that changes
+   * wait. Negative: blocked, for a reason that has this number.
    */
-  enter: (arg: number) => number
+  enter: () => void
   /**
-   * Ends a call: its token plus 0 for good, 1 for bad, 2 for ignored, 3 for cancelled. Says whether
-   * changes wait.
+   * As `enter`, but the token may be one whose bit 2^30 says that it is a pass: that every call on the resource may
+   * begin and end with it while the pulse is what it was before this call.
    */
-  exit: (arg: number) => boolean
-  /** How long, in ms, the last call that the resource of a number has blocked has to wait. */
-  retryAfter: (arg: number) => number
+  admit: () => void
+  /**
+   * Ends a call: its token plus 0 for good, 1 for bad, 2 for ignored, 3 for cancelled. Answers 1 where changes wait,
+   * else 0.
+   */
+  exit: () => void
 }
 
 /** One thing that is wrong. */
@@ -179,6 +188,9 @@ export interface Fault {
   /** All of it on one line. */
   message: string
 }
+
+/** Nobody uses the token of a pass any more. */
+export declare function forget(token: number): void
 
 /** An option as it was written. */
 export interface Given {
@@ -272,6 +284,9 @@ export interface Reason {
   /** The rule in words. */
   ruleText?: string
 }
+
+/** How long, in ms, the last call that the resource of a number has blocked has to wait. */
+export declare function retryAfter(resource: number): number
 
 /** A valid rule. */
 export interface Rule {

@@ -1,13 +1,15 @@
-import { doors, type Native } from './addon'
+import { doors, native, type Native } from './addon'
 import { checkMode, type Mode, RuleBreaker, type State } from './breakers'
 import { call } from './call'
 import { invalid, optionsOf } from './check'
 import { Entry } from './entry'
 import { CHANGED, Gate } from './gate'
+import { Passes } from './pass'
 import { CALL_OPTIONS, type CallOptions, Policy } from './policy'
 import type { Registry } from './registry'
 
-const { enter, retryAfter } = doors
+const { enter } = doors
+const { retryAfter } = native
 
 /** What the legacy check counts, in its last second. */
 export interface LegacyStatistics {
@@ -49,6 +51,8 @@ export class Resource {
   readonly gate: Gate
   /** For the doors. @internal */
   readonly number: number
+  /** @internal */
+  readonly passes: Passes
   readonly #native: Native.NativeResource
   /** Of calls without options. */
   #policy: Policy | undefined
@@ -61,6 +65,7 @@ export class Resource {
     this.number = resource.number
     const source = { sharesReasons: true, reason: () => resource.reason(), retryAfter: () => retryAfter(this.number) }
     this.gate = new Gate(source, registry.hub)
+    this.passes = new Passes(this.number, registry.hub)
   }
 
   /**

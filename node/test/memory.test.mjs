@@ -190,3 +190,29 @@ test('memory stays as it is over a million calls, blocked ones and entries among
   `)
   assert.deepEqual([status, stdout.trim(), stderr], [0, 'flat', ''])
 })
+
+test('the pass of a state that is over is forgotten when no call is out on it', () => {
+  const { status, stdout, stderr } = collecting(`
+    const call = breaker(async () => 5, rule)
+    const { resource } = call
+    const used = new Set()
+    // Its number is given again when it is free.
+    const isUsed = () => {
+      resource.reset()
+      call()
+      const { token } = resource.passes.last
+      return used.has(token) || !used.add(token)
+    }
+    let settle
+    const pending = breaker(() => new Promise((resolve) => (settle = resolve)), { resource: resource.name, registry: call.registry })()
+    for (let i = 0; i < 100; i++) isUsed()
+    const before = used.size
+    let isAgain = false
+    await collect(() => (isAgain ||= isUsed()))
+    settle()
+    await pending
+    const { late, good } = resource.breakers()[0].snapshot().totals
+    console.log(before, isAgain, late > 0, good > 0)
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, '100 true true true', ''])
+})

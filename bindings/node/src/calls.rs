@@ -1,28 +1,35 @@
-//! The functions through which every call of an environment goes.
-//!
-//! They are made once for all resources, which they are told by number: an engine that always finds the
-//! same function calls it twice as fast as one that finds a different one for each resource.
+//! A thread's resources by number, and its calls that are out.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use napi::bindgen_prelude::Function;
-use napi::{Env, Result};
-use napi_derive::napi;
 use tripcoil::{Blocked, Outcome, RawBlocked, RawEntry, Resource};
 
 use crate::entries::{Entries, NO_ENTRY};
+use crate::mail::Mail;
 use crate::names;
 use crate::observer::Inbox;
+use crate::passes::Passes;
 use crate::rule::limited;
 
 /// Bits of the number that `enter` gives: the entry's number above, and below it room for the outcome.
 mod token {
     /// Changes wait to be told.
     const CHANGED: i32 = 4;
+    /// The number is that of a pass.
+    const PASS: i32 = 1 << 30;
     const ENTRY: u32 = 3;
+
+    pub(super) fn of_pass(pass: u32, changed: bool) -> i32 {
+        of(pass, changed) | PASS
+    }
+
+    #[inline]
+    pub(super) fn pass(token: i32) -> Option<u32> {
+        (token & PASS != 0).then(|| entry(token & !PASS))
+    }
 
     #[inline]
     pub(super) fn of(entry: u32, changed: bool) -> i32 {
@@ -35,43 +42,31 @@ mod token {
     }
 }
 
-/// The functions through which calls go.
-#[napi(object, object_from_js = false)]
-pub(crate) struct Doors<'env> {
-    /// Begins a call on the resource of a number. Not negative: a token for `exit`, in which the bit 4
-    /// says that changes wait. Negative: blocked, for a reason that has this number.
-    pub enter: Function<'env, u32, i32>,
-    /// Ends a call: its token plus 0 for good, 1 for bad, 2 for ignored, 3 for cancelled. Says whether
-    /// changes wait.
-    pub exit: Function<'env, i32, bool>,
-    /// How long, in ms, the last call that the resource of a number has blocked has to wait.
-    pub retry_after: Function<'env, u32, f64>,
-}
-
-/// Makes the functions of an environment.
-#[napi(catch_unwind)]
-pub(crate) fn doors(env: &Env) -> Result<Doors<'_>> {
-    let (entering, exiting, asking) = (Calls::of_thread(), Calls::of_thread(), Calls::of_thread());
-    Ok(Doors {
-        enter: env.create_function_from_closure("enter", move |call| Ok(entering.enter(call.get(0)?)))?,
-        exit: env.create_function_from_closure("exit", move |call| Ok(exiting.exit(call.get(0)?, None)))?,
-        retry_after: env
-            .create_function_from_closure("retryAfter", move |call| Ok(asking.retry_after(call.get(0)?)))?,
-    })
+/// How often a caller makes use of what it is given.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Leave {
+    /// For one call.
+    Once,
+    /// For as many as it can be: that is a pass, where there is one.
+    Often,
 }
 
 thread_local! {
-    /// An environment has one thread all its life; nothing in here is JavaScript's.
+    /// An environment has one thread all its life.
     static CALLS: Rc<Calls> = Rc::new(Calls {
+        mail: Mail::default(),
         seats: RefCell::default(),
         entries: RefCell::new(Entries::new()),
+        passes: Passes::new(),
     });
 }
 
 /// A thread's resources by number, and its calls that are out.
 pub(crate) struct Calls {
+    pub(crate) mail: Mail,
     seats: RefCell<Seats>,
     entries: RefCell<Entries<(RawEntry, Rc<Seat>)>>,
+    passes: Passes,
 }
 
 #[derive(Default)]
@@ -85,11 +80,13 @@ pub(crate) struct Seat {
     pub(crate) resource: Resource,
     pub(crate) inbox: Arc<Inbox>,
     pub(crate) rejections: Rejections,
+    /// The number of the pass that was given last, if one was.
+    pub(crate) pass: Cell<u32>,
 }
 
 impl Seat {
     pub(crate) fn new(resource: Resource, inbox: Arc<Inbox>) -> Rc<Self> {
-        Rc::new(Self { resource, inbox, rejections: Rejections::default() })
+        Rc::new(Self { resource, inbox, rejections: Rejections::default(), pass: Cell::new(NO_ENTRY) })
     }
 }
 
@@ -97,6 +94,12 @@ impl Calls {
     /// Those of this thread.
     pub(crate) fn of_thread() -> Rc<Self> {
         CALLS.with(Rc::clone)
+    }
+
+    /// Those of this thread, for a function that only looks at them.
+    #[inline]
+    pub(crate) fn here<T>(look: impl FnOnce(&Self) -> T) -> T {
+        CALLS.with(|calls| look(calls))
     }
 
     /// Gives a resource a number.
@@ -123,15 +126,15 @@ impl Calls {
     }
 
     #[inline]
-    fn enter(&self, number: u32) -> i32 {
+    pub(crate) fn enter(&self, number: u32, leave: Leave) -> i32 {
         match self.seats.borrow().all.get(number as usize) {
-            Some(Some(seat)) => self.enter_at(seat),
+            Some(Some(seat)) => self.enter_at(seat, leave),
             _ => token::of(NO_ENTRY, false),
         }
     }
 
     #[inline]
-    pub(crate) fn enter_at(&self, seat: &Rc<Seat>) -> i32 {
+    pub(crate) fn enter_at(&self, seat: &Rc<Seat>, leave: Leave) -> i32 {
         let mut entries = self.entries.borrow_mut();
         let Some((number, place)) = entries.vacant() else {
             return token::of(NO_ENTRY, seat.inbox.is_filled());
@@ -139,6 +142,14 @@ impl Calls {
         // The short way by itself, so that there the entry is made in its place.
         if let Some(entry) = seat.resource.enter_closed_raw() {
             *place = Some((entry, Rc::clone(seat)));
+            if leave == Leave::Often
+                && let Some((entry, seat)) = place.take_if(|(entry, _)| !entry.is_timed())
+            {
+                let changed = seat.inbox.is_filled();
+                let pass = self.passes.of(entry, seat);
+                return pass
+                    .map_or_else(|| token::of(NO_ENTRY, changed), |pass| token::of_pass(pass, changed));
+            }
         } else {
             match seat.resource.enter_any_raw() {
                 Ok(entry) => *place = Some((entry, Rc::clone(seat))),
@@ -152,6 +163,9 @@ impl Calls {
     /// Ends a call; one that has ended is left alone.
     #[inline]
     pub(crate) fn exit(&self, token: i32, response_time: Option<Duration>) -> bool {
+        if let Some(pass) = token::pass(token) {
+            return self.passes.end(pass, names::outcome(token));
+        }
         let end = |(entry, seat): &(RawEntry, Rc<Seat>)| {
             seat.resource.end_raw(entry, names::outcome(token), response_time);
             seat.inbox.is_filled()
@@ -159,7 +173,15 @@ impl Calls {
         self.entries.borrow_mut().end(token::entry(token), end).unwrap_or(false)
     }
 
-    fn retry_after(&self, number: u32) -> f64 {
+    /// Nobody uses the token of a pass any more.
+    pub(crate) fn forget(&self, token: i32) {
+        if let Some(pass) = token::pass(token) {
+            self.passes.forget(pass);
+        }
+    }
+
+    /// How long, in ms, the last call that the resource of a number has blocked has to wait.
+    pub(crate) fn retry_after(&self, number: u32) -> f64 {
         match self.seats.borrow().all.get(number as usize) {
             Some(Some(seat)) => seat.rejections.retry_after(),
             _ => f64::INFINITY,

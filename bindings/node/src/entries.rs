@@ -1,8 +1,8 @@
 //! Calls that are out, by number.
 
 /// The number of a call for which there was no place: it passes, and its outcome counts nowhere. So many
-/// calls may be out at once that a number with three bits more is still an `i32`.
-pub(crate) const NO_ENTRY: u32 = 1 << 27;
+/// calls may be out at once that a number with four bits more is still a positive `i32`.
+pub(crate) const NO_ENTRY: u32 = 1 << 26;
 
 const NO_PLACE: u32 = u32::MAX;
 
@@ -53,6 +53,12 @@ impl<T> Entries<T> {
         Some(())
     }
 
+    /// What is at a number.
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> Option<&T> {
+        self.places.get(number as usize)?.entry.as_ref()
+    }
+
     /// Ends the call of a number, unless it has ended already.
     #[inline]
     pub(crate) fn end<R>(&mut self, number: u32, end: impl FnOnce(&T) -> R) -> Option<R> {
@@ -62,6 +68,15 @@ impl<T> Entries<T> {
         place.next = self.free;
         self.free = number;
         Some(ended)
+    }
+
+    /// Takes out what is at a number.
+    pub(crate) fn take(&mut self, number: u32) -> Option<T> {
+        let place = self.places.get_mut(number as usize)?;
+        let taken = place.entry.take()?;
+        place.next = self.free;
+        self.free = number;
+        Some(taken)
     }
 
     /// Ends all calls that are still out.

@@ -8,11 +8,12 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use tripcoil::{Document, Faults, Registry, Scope};
 
-use crate::calls::{Calls, Seat};
+use crate::calls::{Calls, Leave, Seat};
 use crate::change::Change;
 use crate::clock::NativeClock;
 use crate::names;
 use crate::observer::{Inbox, Observer};
+use crate::pulse;
 use crate::report::{Fault, Ignored, Loaded, into_all};
 use crate::resource::{NativeResource, Reason, reason};
 use crate::rule::{Rule, RuleOptions, build_all};
@@ -84,8 +85,16 @@ fn invalid_name(error: tripcoil::NameError) -> Error {
 
 impl NativeRegistry {
     fn of(registry: Registry) -> Self {
+        registry.observe("node pulse", |_| pulse::beat());
         let inbox = Arc::new(Inbox::default());
         Self { registry, inbox, observer: None, named: None }
+    }
+
+    /// Changes which rules guard what.
+    fn change<T>(&self, change: impl FnOnce(&Registry) -> T) -> T {
+        let done = change(&self.registry);
+        pulse::beat();
+        done
     }
 }
 
@@ -147,7 +156,7 @@ impl NativeRegistry {
     pub fn enter_named(&mut self, name: String) -> Result<i32> {
         let resource = self.registry.resource(&name).map_err(invalid_name)?;
         let seat = Seat::new(resource, Arc::clone(&self.inbox));
-        let token = Calls::of_thread().enter_at(&seat);
+        let token = Calls::of_thread().enter_at(&seat, Leave::Once);
         self.named = (token < 0).then_some(seat);
         Ok(token)
     }
@@ -167,22 +176,22 @@ impl NativeRegistry {
     /// Replaces all exact and regex rules.
     #[napi(catch_unwind)]
     pub fn load(&self, text: Either<String, Uint8Array>, lenient: bool) -> Loaded {
-        match lenient {
-            true => self.registry.load_json_lenient(bytes(&text)).into(),
-            false => self.registry.load_json(bytes(&text)).into(),
-        }
+        self.change(|registry| match lenient {
+            true => registry.load_json_lenient(bytes(&text)).into(),
+            false => registry.load_json(bytes(&text)).into(),
+        })
     }
 
     /// Replaces one resource's exact rules.
     #[napi(catch_unwind)]
     pub fn load_resource(&self, name: String, text: Either<String, Uint8Array>) -> Loaded {
-        self.registry.load_resource_json(&name, bytes(&text)).into()
+        self.change(|registry| registry.load_resource_json(&name, bytes(&text))).into()
     }
 
     /// Replaces the default rules.
     #[napi(catch_unwind)]
     pub fn load_defaults(&self, text: Either<String, Uint8Array>) -> Loaded {
-        self.registry.load_defaults_json(bytes(&text)).into()
+        self.change(|registry| registry.load_defaults_json(bytes(&text))).into()
     }
 
     /// Chooses the check of an older release, and replaces its rules.
@@ -191,13 +200,13 @@ impl NativeRegistry {
         let known = names::release(&release);
         let release =
             known.ok_or_else(|| Error::new(Status::InvalidArg, format!("no release {release:?}")))?;
-        Ok(self.registry.load_legacy(release, bytes(&text)).into())
+        Ok(self.change(|registry| registry.load_legacy(release, bytes(&text))).into())
     }
 
     /// Gives a resource rules of its own, beneath those that are loaded.
     #[napi(catch_unwind)]
     pub fn set_own(&self, name: String, text: Either<String, Uint8Array>) -> Loaded {
-        self.registry.set_own_json(&name, bytes(&text)).into()
+        self.change(|registry| registry.set_own_json(&name, bytes(&text))).into()
     }
 
     /// As `load`, `load_resource` and `set_own` (with a name), and `load_defaults` (with `*`), from objects. Where
@@ -220,7 +229,7 @@ impl NativeRegistry {
             _ => (Scope::Ordinary, |registry, _, rules| registry.load_rules(rules)),
         };
         match build_all(&rules, scope) {
-            Ok(rules) if apply => load(&self.registry, &name, rules).into(),
+            Ok(rules) if apply => self.change(|registry| load(registry, &name, rules)).into(),
             Ok(_) => Loaded::refused(Vec::new()),
             Err(faults) => Loaded::refused(faults),
         }
@@ -229,13 +238,13 @@ impl NativeRegistry {
     /// Takes names out of the default rules' guard.
     #[napi(catch_unwind)]
     pub fn exclude(&self, names: Vec<String>) -> Result<()> {
-        self.registry.exclude(names).map_err(invalid_name)
+        self.change(|registry| registry.exclude(names)).map_err(invalid_name)
     }
 
     /// Puts names back.
     #[napi(catch_unwind)]
     pub fn include(&self, names: Vec<String>) -> Result<()> {
-        self.registry.include(names).map_err(invalid_name)
+        self.change(|registry| registry.include(names)).map_err(invalid_name)
     }
 
     /// The names that default rules do not guard.
