@@ -23,14 +23,24 @@ function carrying(given: object, signal: AbortSignal): object {
   return isPlain(given) ? { ...given, signal } : lookAlike(given, signal)
 }
 
-/** Of an object of a class, of which a copy would have only a part: it reads through to it. */
+/**
+ * Of an object of a class, of which a copy would have only a part: it reads through to it, and its methods find in
+ * `this` the object that has their class's private fields.
+ */
 function lookAlike(given: object, signal: AbortSignal): object {
   const made = Object.create(Object.getPrototypeOf(given)) as object
+  const methods = new Map<unknown, object>()
+  const ofGiven = (value: unknown): unknown => {
+    if (typeof value !== 'function') return value
+    const method = methods.get(value) ?? new Proxy(value, { apply: (fn, self, args) => Reflect.apply(fn, self === made ? given : self, args) })
+    methods.set(value, method)
+    return method
+  }
   for (let from = given; Object.getPrototypeOf(from) !== null; from = Object.getPrototypeOf(from)) {
     for (const key of Reflect.ownKeys(from)) {
       if (key === 'constructor' || Object.hasOwn(made, key)) continue
       const { enumerable = false } = Object.getOwnPropertyDescriptor(from, key)!
-      const get = (): unknown => Reflect.get(given, key)
+      const get = (): unknown => ofGiven(Reflect.get(given, key))
       const set = (value: unknown): void => void Reflect.set(given, key, value)
       Object.defineProperty(made, key, { get, set, enumerable, configurable: true })
     }

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import type { Snapshot, State } from './breakers'
 import { call } from './call'
-import { checkFunction, invalid } from './check'
+import { invalid } from './check'
 import { type BreakerOptions, isAsyncGenerator, prepareGuard } from './guard'
 import type { CircuitOpenError } from './errors'
 import type { Policy } from './policy'
@@ -122,11 +122,15 @@ export class Breaker<A extends unknown[] = any[], T = any> extends EventEmitter<
     }) as Promise<Awaited<T>>
   }
 
-  /** Sets what blocked and failed calls resolve with. It gets the call's arguments, and then the error. */
-  fallback(instead: (...args: any[]) => unknown): this {
-    checkFunction('fallback', instead)
+  /**
+   * Sets what blocked and failed calls resolve with: a function's result, or what another breaker's `fire` resolves
+   * with. It gets the call's arguments, and then the error.
+   */
+  fallback(instead: ((...args: any[]) => unknown) | Breaker): this {
+    const fn = instead instanceof Breaker ? (...args: unknown[]) => instead.fire(...args) : instead
+    if (typeof fn !== 'function') throw invalid('fallback', fn, 'a function, or another Breaker')
     this.#policy.fallback = function (this: unknown, error: unknown, ...args: unknown[]) {
-      return Reflect.apply(instead, this, [...args, error])
+      return Reflect.apply(fn, this, [...args, error])
     }
     return this
   }

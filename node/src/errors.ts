@@ -56,8 +56,12 @@ export class CircuitOpenError extends Error {
   /** The message, and the rule in words. */
   declare readonly explanation: string
 
+  /** The library makes them, and {@link CircuitOpenError.from} makes them again. */
+  constructor(made: never)
   /** @internal */
-  constructor(resource: string, reason: Reason, retryAfter: number) {
+  constructor(resource: string, reason: Reason, retryAfter: number)
+  constructor(resource: string, reason?: Reason, retryAfter = Infinity) {
+    if (reason?.headline === undefined) throw invalid('new CircuitOpenError', undefined, 'made by the library, or by `CircuitOpenError.from`')
     const message =
       retryAfter === Infinity ? reason.headline : `${reason.headline}, next probe in ${Math.ceil(retryAfter)} ms`
     super(message)
@@ -107,9 +111,12 @@ export class TimeoutError extends Error {
   /** In ms. */
   declare readonly timeout: number
 
+  /** The library makes them. */
+  constructor(made: never)
   /** @internal */
-  constructor(resource: string, timeout: number) {
-    super(`the call of ${quoted(resource)} was not done within ${timeout} ms`)
+  constructor(resource: string, timeout: number)
+  constructor(resource: string, timeout = Infinity) {
+    super(`the call of ${quoted(String(resource))} was not done within ${timeout} ms`)
     this.code = 'ETIMEDOUT'
     this.resource = resource
     this.timeout = timeout
@@ -128,7 +135,10 @@ export class InvalidRuleError extends Error {
   /** Every fault, in the order of the rules. */
   declare readonly faults: readonly Fault[]
 
+  /** The library makes them. */
+  constructor(made: never)
   /** @internal */
+  constructor(faults: readonly Fault[])
   constructor(faults: readonly Fault[]) {
     super(faults.map((fault) => fault.message).join('\n'))
     this.code = 'EINVALIDRULE'

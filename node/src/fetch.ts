@@ -19,8 +19,8 @@ type RequestInfo = Parameters<Fetch>[0]
 
 /**
  * A `fetch` with one breaker a host. Network errors and statuses from 500 count as bad. A request ends when its
- * body has been read; one that the caller aborts, or whose body is cancelled or never read, has no outcome. Blocked
- * requests reject with a `CircuitOpenError`.
+ * body has been read; one that the caller aborts, or whose body is cancelled or never read, has no outcome, nor has one
+ * that `fetch` refuses to send for what it was given. Blocked requests reject with a `CircuitOpenError`.
  */
 export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis.fetch): Fetch {
   if (typeof fetch !== 'function') throw invalid('fetch', fetch, 'a function')
@@ -28,7 +28,16 @@ export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis
   const policy = new HttpPolicy(given)
   // Looked up when it is called, where it is the global one: it may be replaced.
   const send: Fetch = fetch === globalThis.fetch ? (input, init) => globalThis.fetch(input, init) : fetch
-  const guarded = breaker((input: RequestInfo, init?: RequestInit) => send(input, init), {
+  const mistakes = new WeakSet()
+  const sendNoting = async (input: RequestInfo, init?: RequestInit): Promise<Response> => {
+    try {
+      return await send(input, init)
+    } catch (error) {
+      if (isMistake(error, input, init)) mistakes.add(error as TypeError)
+      throw error
+    }
+  }
+  const guarded = breaker(sendNoting, {
     registry: policy.registry,
     resource: (input) => policy.resourceOf(urlOf(input)),
     signal: 1,
@@ -36,13 +45,13 @@ export function guardFetch(options: FetchOptions = {}, fetch: Fetch = globalThis
     timeout,
     fallback,
     isFailure: (error) => policy.isBadError(error),
-    ignore: (error) => policy.isIgnored(error),
+    ignore: (error) => mistakes.has(error as object) || policy.isIgnored(error),
     isFailureResult: (response) => policy.isFailureStatus(response.status),
   })
   return (input, init) => {
     // One that is null says that the request's own is not to stop it.
     const signal = init?.signal === undefined && isRequest(input) ? input.signal : init?.signal
-    return guarded(input, signal ? { ...init, signal } : init)
+    return guarded(input, signal === undefined || signal === null ? init : { ...init, signal })
   }
 }
 
@@ -51,6 +60,17 @@ const FETCH_OPTIONS: ReadonlySet<string> = new Set([...HTTP_OPTIONS, 'timeout', 
 /** `fetch`'s own, or that of a package that has its own `fetch`. */
 function isRequest(input: unknown): input is Request {
   return input instanceof Request || Object.prototype.toString.call(input) === '[object Request]'
+}
+
+/** Whether nothing has been sent, because no request can be made of what `fetch` was given. The network's errors have a cause. */
+function isMistake(error: unknown, input: RequestInfo, init: RequestInit | undefined): boolean {
+  if (!(error instanceof TypeError) || error.cause !== undefined) return false
+  try {
+    new Request(urlOf(input), init)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** As `fetch` takes it: what is no request is a URL, or says one. */

@@ -114,7 +114,7 @@ export class Registry {
 
   /** As `load`, from a document in a file. */
   async loadFile(path: string | URL, options: LoadOptions = {}): Promise<Report> {
-    return this.load(await documentOf(path), options)
+    return this.load(await documentOf(path, this.limits), options)
   }
 
   /** Replaces the exact rules of one resource; a rule of another one, or with `regex`, is a fault. */
@@ -247,13 +247,11 @@ export class Registry {
   }
 }
 
-/** The library's own limit: what is longer is refused, and need not be read, were it endless. */
-const MAX_BYTES = 16 << 20
-
-async function documentOf(path: string | URL): Promise<Uint8Array> {
+/** A file's document, or so much of it that it is refused as too large, were it endless. */
+async function documentOf(path: string | URL, { documentBytes }: Limits): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   // `end` is inclusive: one byte too many is enough.
-  for await (const chunk of createReadStream(path, { end: MAX_BYTES })) chunks.push(chunk as Uint8Array)
+  for await (const chunk of createReadStream(path, { end: documentBytes })) chunks.push(chunk as Uint8Array)
   return Buffer.concat(chunks)
 }
 

@@ -1,7 +1,7 @@
 import { doors, native, type Native } from './addon'
 import { checkMode, type Mode, RuleBreaker, type State } from './breakers'
 import { call } from './call'
-import { invalid, optionsOf } from './check'
+import { checkSignal, invalid, optionsOf } from './check'
 import { Entry } from './entry'
 import { CHANGED, Gate } from './gate'
 import { Passes } from './pass'
@@ -102,6 +102,7 @@ export class Resource {
     const given: OneCallOptions<T, B, F> = options === undefined ? {} : optionsOf('options', options, CALL_OPTIONS)
     const policy = options === undefined ? (this.#policy ??= this.#policyOf({})) : this.#policyOf(given)
     const { signal } = given
+    checkSignal('signal', signal)
     const guarded = call(policy, fn as (context: CallContext) => unknown, undefined, [signal ? { signal } : {}])
     return guarded as Promise<Awaited<T> | Awaited<B> | Awaited<F>>
   }

@@ -127,7 +127,7 @@ function hasBytes(stream: ReadableStream): boolean {
 
 interface NodeStream {
   on(event: string | symbol, listener: (...args: any[]) => void): unknown
-  pipe: unknown
+  pipe: (...args: any[]) => unknown
   readable: unknown
   readableEnded?: boolean
   destroyed?: boolean
@@ -144,25 +144,44 @@ function isNodeStream(value: object): value is NodeStream {
 
 function endOfNodeStream(stream: NodeStream, ended: Ended, leave: Leave): object | undefined {
   if (stream.errored) {
-    ended(endingWith(stream.errored, stream))
+    ended(endingWith(stream.errored, stream, []))
     return stream
   }
   if (stream.readableEnded || stream.destroyed) return undefined
+  const readers = readersOf(stream)
   // Looks on without being the listener that an error would need.
-  stream.on(errorMonitor, (error: unknown) => ended(endingWith(error, stream)))
+  stream.on(errorMonitor, (error: unknown) => ended(endingWith(error, stream, readers)))
   stream.on('end', () => ended({ outcome: GOOD }))
   stream.on('close', () => ended({ outcome: CANCELLED }))
   leaveIfLost(stream, leave)
   return stream
 }
 
+/** The streams into which it is piped from now on. */
+function readersOf(stream: NodeStream): Reader[] {
+  const readers: Reader[] = []
+  const { pipe } = stream
+  const noting = function (this: unknown, ...args: unknown[]): unknown {
+    readers.push(args[0] as Reader)
+    return Reflect.apply(pipe, this, args)
+  }
+  Object.defineProperty(stream, 'pipe', { value: noting, writable: true, configurable: true })
+  return readers
+}
+
+interface Reader {
+  destroyed?: boolean
+}
+
 /**
- * A reader that leaves a stream early destroys it with an error, too. Where it is an HTTP response, Node aborts the
- * request instead, and the response fails as if the server had cut it off.
+ * A reader that leaves a stream early destroys it with an error, too: `pipeline` does so when what it pipes into has
+ * been closed. Where it is an HTTP response, Node aborts the request instead, and the response fails as if the server
+ * had cut it off.
  */
-function endingWith(error: unknown, { req }: NodeStream): Ending {
-  const isLeft = (error as { code?: unknown } | undefined)?.code === 'ABORT_ERR' || req?.aborted
-  return isLeft ? { outcome: CANCELLED } : { error }
+function endingWith(error: unknown, { req }: NodeStream, readers: Reader[]): Ending {
+  const isAborted = (error as { code?: unknown } | undefined)?.code === 'ABORT_ERR' || req?.aborted
+  const isLeft = readers.length > 0 && readers.every((reader) => reader?.destroyed)
+  return isAborted || isLeft ? { outcome: CANCELLED } : { error }
 }
 
 function isAsyncGenerator(value: object): value is AsyncGenerator {

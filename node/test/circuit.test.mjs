@@ -196,3 +196,14 @@ test('the resource must have a name, and options are checked', () => {
   assert.throws(() => new Breaker(async () => {}), { message: /^options: missing/ })
   assert.throws(() => new Breaker(async () => {}, R0).fallback(5), { message: /^fallback: 5 is not allowed/ })
 })
+
+test('the fallback may be another breaker, as with opossum', async () => {
+  const registry = new Registry()
+  const other = new Breaker(async (sku, error) => `${sku} ${error.message}`, { resource: 'other', registry })
+  const breaker = new Breaker(async () => { throw new Error('no') }, { resource: 'stock', registry }).fallback(other)
+  assert.equal(await breaker.fire('a'), 'a no')
+  assert.deepEqual([other.stats.fires, breaker.stats.fallbacks], [1, 1])
+  other.open()
+  await assert.rejects(breaker.fire('a'), CircuitOpenError)
+  for (const wrong of [undefined, null, {}, 'other']) assert.throws(() => breaker.fallback(wrong), { name: 'TypeError', message: /^fallback: / })
+})

@@ -254,6 +254,21 @@ test('fetch: a Request brings its own signal, and a URL object will do', async (
   await assert.rejects(fetch('no url'), TypeError)
 })
 
+test('fetch: what it cannot make a request of says nothing of the host; what the network says does', async () => {
+  for (const send of [globalThis.fetch, undiciFetch]) {
+    const registry = new Registry()
+    registry.loadDefaults({ resource: '*', ...rule })
+    const fetch = guardFetch({ registry }, send)
+    const mistakes = [{ body: 'not with GET' }, { method: 'NO GOOD' }, { headers: { 'no good': 'a' } }, { method: 'CONNECT' }, { redirect: 'nowhere' }, { duplex: 'full' }]
+    for (const init of mistakes) await assert.rejects(fetch(url, init), TypeError, JSON.stringify(init))
+    await assert.rejects(fetch('http://user:secret@' + new URL(url).host), TypeError)
+    await assert.rejects(fetch('no URL'), { code: 'ERR_INVALID_URL' })
+    assert.deepEqual(totals(registry.resource(new URL(url).host)), { passed: 7, ignored: 7 })
+    await assert.rejects(fetch(`${url}/reset`), TypeError)
+    assert.deepEqual(totals(registry.resource(new URL(url).host)), { passed: 8, bad: 1, ignored: 7 })
+  }
+})
+
 test('fetch: a fallback answers what is blocked or fails', async () => {
   const fetch = guardFetch({ ...rule, minRequestAmount: 1, fallback: (error, input) => new Response(`${error.name} ${input}`) }, async () => { throw new TypeError('no network') })
   assert.equal(await (await fetch(`${url}/a`)).text(), `TypeError ${url}/a`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { Readable, Writable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
 import { breaker, CircuitOpenError } from 'tripcoil'
 import { Response as ForeignResponse } from 'undici'
@@ -304,4 +305,34 @@ test('a Response of another fetch\'s class ends the call with its body, and keep
   assert.deepEqual([response.status, response instanceof ForeignResponse, totals(stock)], [201, true, {}])
   assert.deepEqual([await response.clone().text(), await response.text()], ['body', 'body'])
   assert.deepEqual(totals(stock), { passed: 1, good: 1 })
+})
+
+/** Ways in which what a stream is piped into comes to an end, and what that says of the stream's call. */
+const pipes = {
+  'is closed': { into: (end) => end.destroy(), counted: { cancelled: 1 } },
+  fails: { into: (end) => end.destroy(new Error('full')), counted: { cancelled: 1 } },
+  'gets an error of the stream': { into: (_, stream) => stream.destroy(new Error('cut off')), counted: { bad: 1 } },
+}
+
+for (const [what, { into, counted }] of Object.entries(pipes)) {
+  test(`a stream of Node is judged by who ends it: what it is piped into ${what}`, async () => {
+    const { call, stock } = guardedWorld(async () => new Readable({ read() { this.push('a') } }), { stream: true })
+    const stream = await call()
+    const end = new Writable({ write: (_chunk, _encoding, done) => setImmediate(done) })
+    stream.once('data', () => into(end, stream))
+    await assert.rejects(pipeline(stream, end))
+    assert.deepEqual(totals(stock), { passed: 1, ...counted })
+  })
+}
+
+test('a stream that fails for one of its readers after another has left is bad', async () => {
+  const { call, stock } = guardedWorld(async () => new PassThrough(), { stream: true })
+  const stream = await call()
+  const [one, other] = [new PassThrough(), new PassThrough()]
+  stream.pipe(one)
+  stream.pipe(other)
+  one.destroy()
+  stream.once('error', () => {}).destroy(new Error('cut off'))
+  await turn()
+  assert.deepEqual(totals(stock), { passed: 1, bad: 1 })
 })

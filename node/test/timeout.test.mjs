@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { breaker, Registry, TimeoutError } from 'tripcoil'
-import { deferred, guardedWorld, run, R0, totals, trip, turn } from './support.mjs'
+import { deferred, guardedWorld, run, R0, totals, trip, turn, world } from './support.mjs'
 
 test('timed out at 10 ms, rejected at 20 ms: one outcome, one fallback', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -49,6 +49,11 @@ test('what carries the signal keeps what it has, also that of its class', async 
     method = 'PUT'
     get url() { return this.#url }
   }
+  class Client extends Options {
+    #base = '/'
+    async load(path) { return this.#base + path }
+  }
+  Client.prototype.load.limit = 5
   const seen = async ({ signal, url, method, ...rest }) => [signal instanceof AbortSignal, url, method, Object.keys(rest)]
   const { call } = guardedWorld(seen, { signal: 0 })
   assert.deepEqual(await call(new Options()), [true, '/', 'PUT', []])
@@ -56,6 +61,9 @@ test('what carries the signal keeps what it has, also that of its class', async 
   assert.deepEqual(await call(Object.create({ url: '/', method: 'PUT' })), [true, '/', 'PUT', []])
   assert.deepEqual(await call(Object.freeze({ url: '/', method: 'PUT', other: 1 })), [true, '/', 'PUT', ['other']])
   assert.deepEqual(await call(Object.assign(Object.create(null), { url: '/' })), [true, '/', undefined, []])
+  const method = async (options) => [await options.load('a'), options.load === options.load, options.load.limit]
+  const { call: called } = guardedWorld(method, { signal: 0 })
+  assert.deepEqual(await called(new Client()), ['/a', true, 5])
   const { call: same } = guardedWorld(async (options) => options instanceof Options, { signal: 0 })
   assert.equal(await same(new Options()), true)
   // What cannot carry one is not made into something else.
@@ -210,4 +218,14 @@ test('a late result of a replaced probe is ignored', async () => {
   next.resolve('good')
   assert.equal(await probe, 'good')
   assert.equal(stock.state, 'closed')
+})
+
+test('what is no signal is refused, whatever it is', () => {
+  const { registry, stock } = world()
+  for (const signal of [0, '', false, NaN, 5, 'now', {}]) {
+    const refused = { name: 'TypeError', message: /^signal: .* is not allowed; it must be an AbortSignal$/ }
+    assert.throws(() => stock.call(() => assert.fail('not called'), { signal }), refused)
+    assert.throws(() => registry.transitions({ signal }), refused)
+  }
+  assert.deepEqual(totals(stock), {})
 })

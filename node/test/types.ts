@@ -1,5 +1,5 @@
 // Good uses, and wrong ones that the compiler must find. Compiled by test/package.test.mjs, never run.
-import { breaker, Breaker, CircuitOpenError, Entry, isBlocked, Registry, type Rule, trace, type Transition, VirtualClock } from 'tripcoil'
+import { breaker, Breaker, CircuitOpenError, Entry, InvalidRuleError, isBlocked, Registry, type Rule, TimeoutError, trace, type Transition, VirtualClock } from 'tripcoil'
 import { guardAdapter } from 'tripcoil/axios'
 import { unavailable as express } from 'tripcoil/express'
 import { unavailable as fastify } from 'tripcoil/fastify'
@@ -128,6 +128,21 @@ axios.create({ adapter: guardAdapter(axios.getAdapter('http'), rule) })
 expressApp().use(express({ body: ({ resource }) => ({ resource }) }))
 fastifyApp().setErrorHandler(fastify())
 new Koa().use(koa())
+
+circuit.fallback(new Breaker(async () => 5, rule))
+// @ts-expect-error neither a function nor a Breaker
+circuit.fallback({})
+
+// @ts-expect-error the library makes them
+void new CircuitOpenError('x', {} as any)
+// @ts-expect-error the library makes them
+void new CircuitOpenError()
+// @ts-expect-error the library makes them
+void new TimeoutError('x', 5)
+// @ts-expect-error the library makes them
+void new InvalidRuleError([])
+const types: (new (...args: any[]) => unknown)[] = [CircuitOpenError, TimeoutError, InvalidRuleError]
+void types
 
 function caught(error: unknown): void {
   if (error instanceof CircuitOpenError) {

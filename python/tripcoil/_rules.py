@@ -16,7 +16,7 @@ Source: TypeAlias = (
 )
 """Rules: JSON text, a path to it, one rule or a list of them, as dicts of a document or as `Rule`s."""
 
-# The library's own limit: what is longer is refused, and need not be read, were it endless.
+# Where no registry has another limit.
 _MAX_BYTES = 16 << 20
 
 
@@ -43,10 +43,10 @@ def native(source: Source) -> bytes | str | list[Rule]:
     return json.dumps([_fields(rule) for rule in rules])
 
 
-def _file(path: str | os.PathLike[str]) -> bytes:
-    """A file's document, or so much of it that it is refused as too large."""
+def _file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    """A file's document, or so much of it that it is refused as too large, were it endless."""
     with open(path, "rb") as file:
-        return file.read(_MAX_BYTES + 1)
+        return file.read(max_bytes + 1)
 
 
 def _fields(rule: object) -> dict[str, object]:
