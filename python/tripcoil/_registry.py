@@ -142,11 +142,11 @@ class Registry(_native.Registry):
 
         Raises `InvalidRuleError` with every fault.
         """
-        return self._load(_rules.native(source), lenient)
+        return self._load(self._native_of(source), lenient)
 
     def load_resource_rules(self, name: str, source: _rules.Source) -> Report:
         """Replace the exact rules of one resource. As `load_rules`."""
-        return self._load_resource(name, _rules.native(source))
+        return self._load_resource(name, self._native_of(source))
 
     def load_default_rules(self, source: _rules.Source) -> Report:
         """Replace the default rules, whose resource is `*`. As `load_rules`.
@@ -154,17 +154,20 @@ class Registry(_native.Registry):
         They guard every resource that no other rule matches and that is not excluded, each with breakers of
         its own.
         """
-        return self._load_defaults(_rules.native(source))
+        return self._load_defaults(self._native_of(source))
 
     def load_legacy(self, release: Release | str, source: _rules.Source) -> Report:
         """Choose the check that Sentinel made before 1.8, and replace its rules, which are no `Rule` objects.
 
         It is apart from the breakers, which are asked first.
         """
-        document = _rules.native(source)
+        document = self._native_of(source)
         if isinstance(document, list):
             raise TypeError("legacy rules are JSON text, a path to it, or dicts")
         return self._load_legacy(release, document)
+
+    def _native_of(self, source: _rules.Source) -> bytes | str | list[Rule]:
+        return _rules.native(source, self.limits.document_bytes)
 
     @property
     def limits(self) -> Limits:

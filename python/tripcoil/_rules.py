@@ -28,14 +28,14 @@ def read_rules(source: Source) -> tuple[list[Rule], Report]:
     return _native.read_rules(native(source))
 
 
-def native(source: Source) -> bytes | str | list[Rule]:
+def native(source: Source, max_bytes: int = _MAX_BYTES) -> bytes | str | list[Rule]:
     """What the native registry takes: a document, one that was made of dicts, or rules."""
     if isinstance(source, str):
-        return source.encode(errors="surrogatepass") if _is_json(source) else _file(source)
+        return source.encode(errors="surrogatepass") if _is_json(source) else _file(source, max_bytes)
     if isinstance(source, bytes | bytearray | memoryview):
         return bytes(source)
     if isinstance(source, os.PathLike):
-        return _file(source)
+        return _file(source, max_bytes)
     rules = [source] if isinstance(source, (Rule, Mapping)) else list(source)
     made = [rule for rule in rules if isinstance(rule, Rule)]
     if rules and len(made) == len(rules):
