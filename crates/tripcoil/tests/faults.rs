@@ -268,12 +268,12 @@ fn a_future_that_is_dropped(w: &World) {
 
 fn a_fallback(w: &World) {
     w.r.set_mode(Mode::ForcedOpen);
-    w.r.classify(by_result).call_or(|| Ok(w.begin()), |by| w.blocked(by)).unwrap();
+    w.r.classify(by_result).call_or(|| begun(w), |by| w.blocked(by)).unwrap();
 }
 
 fn a_fallback_of_a_future(w: &World) {
     w.r.set_mode(Mode::ForcedOpen);
-    ready(w.r.classify(by_result).call_async_or(async { Ok(w.begin()) }, |by| w.blocked(by))).unwrap();
+    ready(w.r.classify(by_result).call_async_or(async { begun(w) }, |by| w.blocked(by))).unwrap();
 }
 
 fn observers(w: &World) {
