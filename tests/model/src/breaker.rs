@@ -106,7 +106,8 @@ impl Deadline {
     /// What is left of it. A clock that went back moves it: there is never more left than its length.
     fn ask(&mut self, now: u64) -> u64 {
         self.0 = self.0.min(now.saturating_add(self.1));
-        self.0.saturating_sub(now)
+        // Beyond the clock's last ns it never comes, not even then.
+        if self.0 == u64::MAX { self.1 } else { self.0.saturating_sub(now) }
     }
 }
 
@@ -148,7 +149,10 @@ impl Breaker {
         let begins_round = self.begins_round(now);
         let change = (self.state == State::Open).then(|| self.go(State::HalfOpen, None));
         if begins_round {
-            self.generation += u64::from(change.is_none());
+            if change.is_none() {
+                self.generation += 1;
+                self.tally("forfeited");
+            }
             (self.round, self.out, self.well) = (self.rule.probe_num, 0, 0);
         }
         let probe = self.state == State::HalfOpen;

@@ -116,6 +116,19 @@ impl Model {
         self.announce(breaker, Some(change));
     }
 
+    /// Resets all of a resource's breakers within their modes.
+    pub fn reset(&mut self, resource: &str) {
+        for position in 0..self.guards(resource).len() {
+            let mode = self.breakers(resource)[position].mode;
+            self.set_mode(resource, position, mode);
+        }
+    }
+
+    /// How often something has happened, at all breakers that ever were.
+    pub fn total(&self, what: &str) -> u64 {
+        self.breakers.iter().filter_map(|breaker| breaker.totals.get(what)).sum()
+    }
+
     /// A resource's breakers, made on its first use, in the order in which they are asked.
     pub fn breakers(&mut self, resource: &str) -> Vec<&Breaker> {
         self.guards(resource).iter().map(|&breaker| &self.breakers[breaker]).collect()
