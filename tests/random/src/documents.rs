@@ -5,8 +5,9 @@ use std::fmt;
 
 use arbitrary::{Result, Unstructured};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use tripcoil::{Document, Fault, LegacyDocument, Release, Rule, Scope};
+use tripcoil::{Document, Fault, LegacyDocument, Release, Rule, Scope, Strategy};
 
 /// Pieces that documents are made of, valid and not.
 const PIECES: [&str; 27] = [
@@ -167,11 +168,17 @@ fn check_fault(fault: &Fault, text: &[u8]) {
     }
 }
 
-/// Rules are printed as what reads back as the same.
+/// Rules are printed as what reads back as the same, where Sentinel's form can say it.
 fn check_printed(rules: &[Rule], scope: Scope<'_>) {
+    let can_be_said = |rule: &&Rule| {
+        let printed: Value = serde_json::from_str(&rule.to_json()).expect("JSON");
+        let is_whole = |field: &str| printed[field].is_u64();
+        is_whole("timeWindow") && (rule.strategy() != Strategy::SlowRatio || is_whole("count"))
+    };
+    let rules: Vec<_> = rules.iter().filter(can_be_said).cloned().collect();
     let printed: Vec<_> = rules.iter().map(Rule::to_json).collect();
     let again = Document::parse(format!("[{}]", printed.join(",")).as_bytes(), scope);
-    assert_eq!((&*again.rules, again.faults, again.warnings), (rules, vec![], vec![]));
+    assert_eq!((again.rules, again.faults, again.warnings), (rules, vec![], vec![]));
 }
 
 /// Whether serde_json takes the text for JSON, and the specification for a document: no key twice, no lone

@@ -111,10 +111,7 @@ impl Life {
 
     fn end(&self, entry: Pick, outcome: Outcome, measured: Option<u64>) {
         let mut entries = self.entries.lock().unwrap();
-        if entries.is_empty() {
-            return;
-        }
-        let position = entry.of(entries.len());
+        let Some(position) = entry.entry(&entries, |entry| !entry.has_ended()) else { return };
         let entry = Arc::clone(&entries[position]);
         let has_ended = entry.has_ended();
         if has_ended {

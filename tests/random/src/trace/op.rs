@@ -10,7 +10,7 @@ use super::rules::{NAMES, draw_rule, draw_rules, draw_rules_for};
 pub enum Op {
     /// A call asks for leave.
     Enter(&'static str),
-    /// Ends one of the entries, perhaps again, perhaps with a response time (ns) that the caller measured.
+    /// Ends an entry, perhaps again, perhaps with a response time (ns) that the caller measured.
     End(Pick, Outcome, Option<u64>),
     /// The clock goes on by so many ns.
     Advance(u64),
@@ -53,6 +53,16 @@ impl Pick {
     #[must_use]
     pub fn of(self, many: usize) -> usize {
         many - 1 - usize::from(self.0) % many
+    }
+
+    /// The position of an entry: mostly one that is open, where there is any.
+    pub fn entry<T>(self, entries: &[T], is_open: impl Fn(&T) -> bool) -> Option<usize> {
+        let positions = 0..entries.len();
+        let mut fit: Vec<_> = positions.clone().filter(|position| is_open(&entries[*position])).collect();
+        if fit.is_empty() || self.0 >= 240 {
+            fit = positions.collect();
+        }
+        (!fit.is_empty()).then(|| fit[self.of(fit.len())])
     }
 }
 

@@ -110,10 +110,10 @@ impl World {
     }
 
     fn end(&mut self, entry: Pick, outcome: Outcome, measured: Option<u64>) -> Checked {
-        if self.entries.is_empty() {
+        let Some(position) = entry.entry(&self.entries, |(entry, _)| !entry.has_ended()) else {
             return Ok(());
-        }
-        let (entry, number) = &self.entries[entry.of(self.entries.len())];
+        };
+        let (entry, number) = &self.entries[position];
         let library = library::outcome(outcome);
         let ended = match measured {
             Some(time) => entry.end_with(library, Duration::from_nanos(time)),
