@@ -5,8 +5,10 @@ import { InvalidRuleError, readRules, Registry, VirtualClock } from 'tripcoil'
 const OK = 0
 const BLOCKED = 1
 const ALREADY_ENDED = 2
+const INVALID_HANDLE = 11
 const INVALID_RULES = 17
 const STATES = { closed: 0, open: 1, halfOpen: 2 }
+const MODES = ['normal', 'forcedOpen', 'disabled', 'observeOnly']
 const ENDS = { 1: 'exit', 2: 'fail', 3: 'ignore', 4: 'cancel' }
 
 /** Standard input, read when it is asked for. */
@@ -78,19 +80,35 @@ function enter(number) {
   return entry === undefined ? BLOCKED : OK
 }
 
+function control(rule, mode) {
+  const breaker = registry.resource(input.text().toString()).breakers()[rule]
+  return (mode === undefined ? breaker.reset() : breaker.setMode(MODES[mode])) ? OK : INVALID_HANDLE
+}
+
+function exclude(whether) {
+  const name = input.text().toString()
+  if (whether) registry.exclude(name)
+  else registry.include(name)
+  return OK
+}
+
 function step(verb, [at, ...words]) {
   clock.setNanoseconds(BigInt(at))
   const numbers = words.map(Number)
   const watched = numbers.pop()
   if (verb === 'load') say(`status ${load(numbers[0])}`)
   else if (verb === 'enter') say(`status ${enter(numbers[0])}`)
+  else if (verb === 'mode') say(`status ${control(numbers[0], numbers[1])}`)
+  else if (verb === 'reset') say(`status ${control(numbers[0])}`)
+  else if (verb === 'exclude') say(`status ${exclude(numbers[0])}`)
   else say(`status ${entries.get(numbers[0])[ENDS[numbers[1]]]() ? OK : ALREADY_ENDED}`)
   for (let i = 0; i < watched; i++) {
     const states = registry.resource(input.text().toString()).states()
     say(['states', ...states.map((state) => STATES[state])].join(' '))
   }
-  for (const { position, from, to, snapshot, resource } of events.splice(0)) {
-    say(`event ${position} ${STATES[from]} ${STATES[to]} ${snapshot ?? '-'}`)
+  for (const { position, from, to, snapshot, fromMode, toMode, resource } of events.splice(0)) {
+    const modes = `${MODES.indexOf(fromMode)} ${MODES.indexOf(toMode)}`
+    say(`event ${position} ${STATES[from]} ${STATES[to]} ${snapshot ?? '-'} ${modes}`)
     sayText(resource)
   }
 }

@@ -10,10 +10,12 @@ import sys
 from typing import IO
 
 from tripcoil import (
+    Breaker,
     Change,
     CircuitOpenError,
     Entry,
     InvalidRuleError,
+    Mode,
     Outcome,
     Registry,
     State,
@@ -21,9 +23,10 @@ from tripcoil import (
     read_rules,
 )
 
-OK, BLOCKED, ALREADY_ENDED, INVALID_RULES = 0, 1, 2, 17
+OK, BLOCKED, ALREADY_ENDED, INVALID_HANDLE, INVALID_RULES = 0, 1, 2, 11, 17
 OUTCOMES = {1: Outcome.GOOD, 2: Outcome.BAD, 3: Outcome.IGNORED, 4: Outcome.CANCELLED}
 STATES = {State.CLOSED: 0, State.OPEN: 1, State.HALF_OPEN: 2}
+MODES = [Mode.NORMAL, Mode.FORCED_OPEN, Mode.DISABLED, Mode.OBSERVE_ONLY]
 RELEASES = {16: "1.6", 17: "1.7"}
 
 
@@ -65,6 +68,13 @@ class Driver:
                 status = self._enter(what)
             case "end":
                 status = OK if self._entries[what].exit(OUTCOMES[rest[0]]) else ALREADY_ENDED
+            case "mode":
+                status = OK if self._breaker(what).set_mode(MODES[rest[0]]) else INVALID_HANDLE
+            case "reset":
+                status = OK if self._breaker(what).reset() else INVALID_HANDLE
+            case "exclude":
+                (self._registry.exclude if what else self._registry.include)(self._text())
+                status = OK
             case _:
                 raise ValueError(verb)
         self._say("status", status)
@@ -103,10 +113,15 @@ class Driver:
             return BLOCKED
         return OK
 
+    def _breaker(self, position: int) -> Breaker:
+        return self._registry.resource(self._text()).breakers[position]
+
     def _tell_changes(self) -> None:
         for change in self._changes:
             snapshot = "-" if change.snapshot is None else repr(change.snapshot)
-            self._say("event", change.position, STATES[change.from_state], STATES[change.to_state], snapshot)
+            states = STATES[change.from_state], STATES[change.to_state]
+            modes = MODES.index(change.from_mode), MODES.index(change.to_mode)
+            self._say("event", change.position, *states, snapshot, *modes)
             self._say_text(change.resource)
         self._changes.clear()
 

@@ -9,10 +9,13 @@
  *                                        2 resource, 16 and 17 legacy
  *   enter AT ENTRY WATCHED + resource + watched names             ENTRY: a number, used once
  *   end AT ENTRY OUTCOME WATCHED + watched names
+ *   mode AT RULE MODE WATCHED + resource + watched names          RULE: its breaker's position
+ *   reset AT RULE WATCHED + resource + watched names
+ *   exclude AT WHETHER WATCHED + resource + watched names         WHETHER: 0 includes it again
  *   read + document
  *
  * Answers: `status N`, for each watched name `states N…`, for each change
- * `event RULE FROM TO SNAPSHOT` (or `-`) + resource; for a document `rules` + JSON, and for each fault
+ * `event RULE FROM TO SNAPSHOT FROM_MODE TO_MODE` (or `-` for the snapshot) + resource; for a document `rules` + JSON, and for each fault
  * `fault RULE HAS_FIELD` + field.
  */
 #include <inttypes.h>
@@ -69,8 +72,9 @@ static void tell(void *user_data, const tripcoil_change *change)
 
     (void)user_data;
     length = sprintf(line, "event %zu %d %d ", change->position, (int)change->from, (int)change->to);
-    length += change->has_snapshot ? sprintf(line + length, "%.17g\n", change->snapshot)
-                                   : sprintf(line + length, "-\n");
+    length += change->has_snapshot ? sprintf(line + length, "%.17g", change->snapshot)
+                                   : sprintf(line + length, "-");
+    length += sprintf(line + length, " %d %d\n", (int)change->from_mode, (int)change->to_mode);
     with_length = length + sprintf(line + length, "%zu\n", change->resource_len);
     events = grown(events, events_length + (size_t)with_length + change->resource_len + 1);
     memcpy(events + events_length, line, (size_t)with_length);
@@ -145,6 +149,33 @@ static tripcoil_status enter(size_t number)
     return tripcoil_resource_enter(calls[number].resource, &calls[number].entry);
 }
 
+/* Sets the mode of a breaker, or resets it where there is none to set. */
+static tripcoil_status control(size_t rule, const int *mode)
+{
+    struct text name = read_text();
+    tripcoil_resource *resource;
+    tripcoil_breaker *breaker;
+    tripcoil_status status;
+
+    OK(tripcoil_registry_resource(registry, name.bytes, name.length, &resource));
+    OK(tripcoil_resource_breaker(resource, rule, &breaker));
+    status = mode != NULL ? tripcoil_breaker_set_mode(breaker, *mode) : tripcoil_breaker_reset(breaker);
+    OK(tripcoil_breaker_free(breaker));
+    OK(tripcoil_resource_free(resource));
+    free(name.bytes);
+    return status;
+}
+
+static tripcoil_status exclude(int whether)
+{
+    struct text name = read_text();
+    tripcoil_status status = whether ? tripcoil_registry_exclude(registry, name.bytes, name.length)
+                                     : tripcoil_registry_include(registry, name.bytes, name.length);
+
+    free(name.bytes);
+    return status;
+}
+
 static void watch(size_t names)
 {
     for (; names > 0; names--) {
@@ -215,6 +246,15 @@ static void step(const char *verb)
     } else if (strcmp(verb, "enter") == 0) {
         CHECK(scanf("%zu %zu", &number, &watched) == 2);
         status = enter(number);
+    } else if (strcmp(verb, "mode") == 0) {
+        CHECK(scanf("%zu %d %zu", &number, &what, &watched) == 3);
+        status = control(number, &what);
+    } else if (strcmp(verb, "reset") == 0) {
+        CHECK(scanf("%zu %zu", &number, &watched) == 2);
+        status = control(number, NULL);
+    } else if (strcmp(verb, "exclude") == 0) {
+        CHECK(scanf("%d %zu", &what, &watched) == 2);
+        status = exclude(what);
     } else {
         CHECK(strcmp(verb, "end") == 0 && scanf("%zu %d %zu", &number, &what, &watched) == 3);
         CHECK(number < call_count);

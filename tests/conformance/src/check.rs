@@ -40,9 +40,8 @@ pub fn check(suite: &Suite, runner: &mut dyn Runner, mut tell: impl FnMut(Differ
             let found = run(&case.content, runner)
                 .unwrap_or_else(|error| vec![(None, "runner", "an answer".to_owned(), error)]);
             tally.differ += found.len();
-            for (step, what, wanted, got) in found {
-                let (runner, file, case) = (runner.name().to_owned(), file.name.clone(), case.name.clone());
-                tell(Difference { runner, file, case, step, what, wanted, got });
+            for found in found {
+                tell(Difference::new(runner, &file.name, &case.name, found));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::runner::{Event, FaultPlace, Observation, Reading};
+use crate::runner::{Event, FaultPlace, Mode, Observation, Reading, Runner};
 use crate::suite::{WantedEvent, WantedStep};
 
 /// One difference. `Display` gives it on one line.
@@ -26,6 +26,16 @@ pub struct Difference {
     pub got: String,
 }
 
+impl Difference {
+    /// What was found in a runner's case.
+    #[must_use]
+    pub fn new(runner: &dyn Runner, file: &str, case: &str, found: Found) -> Self {
+        let (step, what, wanted, got) = found;
+        let (runner, file, case) = (runner.name().to_owned(), file.to_owned(), case.to_owned());
+        Self { runner, file, case, step, what, wanted, got }
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}: {}: ", self.runner, self.file, self.case)?;
@@ -37,7 +47,7 @@ impl fmt::Display for Difference {
 }
 
 /// A difference within a case: the step, what, wanted, got.
-pub(crate) type Found = (Option<usize>, &'static str, String, String);
+pub type Found = (Option<usize>, &'static str, String, String);
 
 /// The differences of a case's steps, in order.
 #[must_use]
@@ -70,6 +80,7 @@ pub fn compare(wanted: &[WantedStep], got: &[Observation]) -> Vec<Found> {
 fn same_events(wanted: &[WantedEvent], got: &[Event]) -> bool {
     let same = |(wanted, got): (&WantedEvent, &Event)| {
         wanted.resource.as_ref().is_none_or(|resource| *resource == got.resource)
+            && wanted.modes.is_none_or(|modes| modes == got.modes)
             && (wanted.rule, wanted.from, wanted.to, wanted.snapshot)
                 == (got.rule, got.from, got.to, got.snapshot)
     };
@@ -121,11 +132,18 @@ fn same_value(wanted: &Value, got: &Value) -> bool {
 
 fn show_wanted(event: &WantedEvent) -> String {
     let resource = event.resource.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
-    format!("{resource}{} {:?} -> {:?} {:?}", event.rule, event.from, event.to, event.snapshot)
+    let modes = event.modes.map(|[from, to]| format!(" {from:?} -> {to:?}")).unwrap_or_default();
+    format!("{resource}{} {:?} -> {:?} {:?}{modes}", event.rule, event.from, event.to, event.snapshot)
 }
 
 fn show(event: &Event) -> String {
-    format!("{} {} {:?} -> {:?} {:?}", event.resource, event.rule, event.from, event.to, event.snapshot)
+    let Event { resource, rule, from, to, snapshot, modes } = event;
+    // As long as nobody has set one there is nothing to say.
+    let modes = match modes {
+        [Mode::Normal, Mode::Normal] => String::new(),
+        [from, to] => format!(" {from:?} -> {to:?}"),
+    };
+    format!("{resource} {rule} {from:?} -> {to:?} {snapshot:?}{modes}")
 }
 
 fn show_faults(faults: &[FaultPlace]) -> String {

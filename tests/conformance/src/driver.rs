@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use tripcoil::Release;
 
-use crate::runner::{Answer, Event, Observation, Op, Reading, Runner, Scope, State, Step};
+use crate::runner::{Answer, Event, Mode, Observation, Op, Reading, Runner, Scope, State, Step};
 
 /// Runs a driver: a program that is told the steps, and tells what it saw.
 pub struct Driver {
@@ -25,6 +25,7 @@ mod code {
     pub(super) const INVALID_RULES: i32 = 17;
     pub(super) const GOOD: i32 = 1;
     pub(super) const BAD: i32 = 2;
+    pub(super) const IGNORED: i32 = 3;
     pub(super) const CANCELLED: i32 = 4;
 }
 
@@ -99,6 +100,19 @@ impl Driver {
                 format!("end {at} {} {outcome} {watched}\n", calls.number(id)?)
             }
             Op::Cancel { id } => format!("end {at} {} {} {watched}\n", calls.number(id)?, code::CANCELLED),
+            Op::Ignore { id } => format!("end {at} {} {} {watched}\n", calls.number(id)?, code::IGNORED),
+            Op::SetMode { resource, rule, mode } => {
+                texts.push(resource);
+                format!("mode {at} {rule} {} {watched}\n", *mode as i32)
+            }
+            Op::Reset { resource, rule } => {
+                texts.push(resource);
+                format!("reset {at} {rule} {watched}\n")
+            }
+            Op::Exclude { resource } | Op::Include { resource } => {
+                texts.push(resource);
+                format!("exclude {at} {} {watched}\n", i32::from(matches!(step.op, Op::Exclude { .. })))
+            }
         };
         texts.extend(step.watch.iter().map(String::as_str));
         self.send(&with_texts(request, &texts))?;
@@ -124,8 +138,8 @@ impl Driver {
                         _ => Some(number(line.get(4))?),
                     };
                     let (from, to) = (state(line.get(2))?, state(line.get(3))?);
-                    let rule = number(line.get(1))?;
-                    seen.events.push(Event { resource: self.text()?, rule, from, to, snapshot });
+                    let (rule, modes) = (number(line.get(1))?, [mode(line.get(5))?, mode(line.get(6))?]);
+                    seen.events.push(Event { resource: self.text()?, rule, from, to, snapshot, modes });
                 }
                 Some("done") => return Ok(seen),
                 _ => return Err(format!("the driver said {line:?}")),
@@ -210,8 +224,11 @@ fn answer(op: &Op, status: i32) -> Result<Answer, String> {
         (Op::Load { .. }, code::INVALID_RULES) => Ok(Answer::Refused),
         (Op::Enter { .. }, code::OK) => Ok(Answer::Pass),
         (Op::Enter { .. }, code::BLOCKED) => Ok(Answer::Block),
-        (Op::Exit { .. } | Op::Cancel { .. }, code::OK) => Ok(Answer::Ended),
-        (Op::Exit { .. } | Op::Cancel { .. }, code::ALREADY_ENDED) => Ok(Answer::EndedBefore),
+        (Op::Exit { .. } | Op::Cancel { .. } | Op::Ignore { .. }, code::OK) => Ok(Answer::Ended),
+        (Op::Exit { .. } | Op::Cancel { .. } | Op::Ignore { .. }, code::ALREADY_ENDED) => {
+            Ok(Answer::EndedBefore)
+        }
+        (_, code::OK) => Ok(Answer::Done),
         _ => Err(format!("status {status} to {op:?}")),
     }
 }
@@ -223,6 +240,13 @@ fn state(word: Option<&String>) -> Result<State, String> {
         2 => Ok(State::HalfOpen),
         other => Err(format!("no state {other}")),
     }
+}
+
+/// In the order of the C ABI's numbers, which `set_mode` relies on, too.
+fn mode(word: Option<&String>) -> Result<Mode, String> {
+    const MODES: [Mode; 4] = [Mode::Normal, Mode::ForcedOpen, Mode::Disabled, Mode::ObserveOnly];
+    let number: usize = number(word)?;
+    MODES.get(number).copied().ok_or_else(|| format!("no mode {number}"))
 }
 
 fn number<T: std::str::FromStr>(word: Option<&String>) -> Result<T, String> {

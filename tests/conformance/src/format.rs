@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Number, Value};
 use tripcoil::Release;
 
-use crate::runner::{Answer, Op, Scope, State, Step};
+use crate::runner::{Answer, Mode, Op, Scope, State, Step};
 use crate::suite::{Case, Content, WantedEvent, WantedStep};
 
 /// What a file's cases are, as its name tells.
@@ -94,6 +94,10 @@ struct RawStep {
     #[serde(default, deserialize_with = "present")]
     refused: Option<bool>,
     #[serde(default, deserialize_with = "present")]
+    rule: Option<usize>,
+    #[serde(default, deserialize_with = "present")]
+    mode: Option<Mode>,
+    #[serde(default, deserialize_with = "present")]
     expect: Option<Verdict>,
     #[serde(default, deserialize_with = "present")]
     states: Option<BTreeMap<String, Vec<State>>>,
@@ -110,6 +114,11 @@ enum RawOp {
     Enter,
     Exit,
     Cancel,
+    Ignore,
+    SetMode,
+    Reset,
+    Exclude,
+    Include,
 }
 
 #[derive(Deserialize)]
@@ -130,6 +139,8 @@ struct RawEvent {
     // Without a default, so that leaving it out is not the same as null.
     #[serde(deserialize_with = "Option::deserialize")]
     snapshot: Option<f64>,
+    #[serde(default, deserialize_with = "present")]
+    modes: Option<[Mode; 2]>,
 }
 
 #[derive(Deserialize)]
@@ -247,6 +258,13 @@ impl RawStep {
                 let (id, answer) = self.end(&mut so_far.entries)?;
                 (Op::Cancel { id }, answer)
             }
+            RawOp::Ignore => {
+                let (id, answer) = self.end(&mut so_far.entries)?;
+                (Op::Ignore { id }, answer)
+            }
+            RawOp::SetMode | RawOp::Reset | RawOp::Exclude | RawOp::Include => {
+                (self.control()?, Answer::Done)
+            }
             _ => self.load(kind)?,
         };
         let legacy = matches!(kind, Kind::Legacy(_));
@@ -294,6 +312,19 @@ impl RawStep {
         Ok((Op::Load { scope, rules }, answer))
     }
 
+    fn control(&mut self) -> Result<Op, String> {
+        let resource = need(self.resource.take(), "resource")?;
+        Ok(match self.op {
+            RawOp::SetMode => {
+                let (rule, mode) = (need(self.rule.take(), "rule")?, need(self.mode.take(), "mode")?);
+                Op::SetMode { resource, rule, mode }
+            }
+            RawOp::Reset => Op::Reset { resource, rule: need(self.rule.take(), "rule")? },
+            RawOp::Exclude => Op::Exclude { resource },
+            _ => Op::Include { resource },
+        })
+    }
+
     /// Whatever the operation has left is not its own.
     fn refuse_the_rest(&self, legacy: bool) -> Result<(), String> {
         let left = [
@@ -302,6 +333,8 @@ impl RawStep {
             ("error", self.error.is_some()),
             ("rules", self.rules.is_some()),
             ("refused", self.refused.is_some()),
+            ("rule", self.rule.is_some()),
+            ("mode", self.mode.is_some()),
             ("expect", self.expect.is_some()),
             ("states", legacy && self.states.is_some()),
             ("events", self.events.is_some()),
@@ -331,8 +364,8 @@ impl SoFar {
 }
 
 impl From<RawEvent> for WantedEvent {
-    fn from(RawEvent { resource, rule, from, to, snapshot }: RawEvent) -> Self {
-        Self { resource, rule, from, to, snapshot }
+    fn from(RawEvent { resource, rule, from, to, snapshot, modes }: RawEvent) -> Self {
+        Self { resource, rule, from, to, snapshot, modes }
     }
 }
 

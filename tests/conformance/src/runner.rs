@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tripcoil::Release;
 
@@ -65,6 +65,37 @@ pub enum Op {
         /// The entry.
         id: String,
     },
+    /// Ends an entry whose result is to be ignored.
+    Ignore {
+        /// The entry.
+        id: String,
+    },
+    /// Sets the mode of one of a resource's breakers.
+    SetMode {
+        /// The resource.
+        resource: String,
+        /// The breaker's position among its resource's.
+        rule: usize,
+        /// The mode.
+        mode: Mode,
+    },
+    /// Resets one of a resource's breakers.
+    Reset {
+        /// The resource.
+        resource: String,
+        /// The breaker's position among its resource's.
+        rule: usize,
+    },
+    /// Takes a name out of the default rules' guard.
+    Exclude {
+        /// The resource.
+        resource: String,
+    },
+    /// Puts an excluded name back.
+    Include {
+        /// The resource.
+        resource: String,
+    },
 }
 
 /// Which rules a load replaces.
@@ -108,10 +139,12 @@ pub enum Answer {
     EndedBefore,
     /// There is no such entry: the call had been rejected.
     NoEntry,
+    /// A mode was set, a breaker reset, a name excluded or included.
+    Done,
 }
 
 /// A breaker's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum State {
     /// Calls pass.
@@ -120,6 +153,20 @@ pub enum State {
     Open,
     /// Probes pass.
     HalfOpen,
+}
+
+/// What a breaker is told to do, whatever its statistics say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Mode {
+    /// The rule decides.
+    Normal,
+    /// Every call is rejected.
+    ForcedOpen,
+    /// Every call is admitted, and nothing trips.
+    Disabled,
+    /// Decides, and rejects nothing.
+    ObserveOnly,
 }
 
 /// One change of a breaker's state, as told to an observer.
@@ -135,6 +182,8 @@ pub struct Event {
     pub to: State,
     /// The value that made the breaker open.
     pub snapshot: Option<f64>,
+    /// The modes before and after.
+    pub modes: [Mode; 2],
 }
 
 /// What an implementation read in a rule document.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tripcoil::{Document, Outcome, OwnedEntry, Registry, VirtualClock};
+use tripcoil::{Breaker, Document, NameError, Outcome, OwnedEntry, Registry, VirtualClock};
 
-use crate::runner::{Answer, Event, Observation, Op, Reading, Runner, Scope, State, Step};
+use crate::runner::{Answer, Event, Mode, Observation, Op, Reading, Runner, Scope, Step};
 
 /// Runs the Rust library.
 pub struct Rust;
@@ -49,9 +49,10 @@ impl Run {
             telling.lock().unwrap_or_else(PoisonError::into_inner).push(Event {
                 resource: change.resource.to_string(),
                 rule: change.position,
-                from: state(change.from),
-                to: state(change.to),
+                from: change.from.into(),
+                to: change.to.into(),
                 snapshot: change.snapshot,
+                modes: [change.from_mode, change.to_mode].map(Mode::from),
             });
         });
         Self { clock, registry, entries: BTreeMap::new(), told }
@@ -65,12 +66,19 @@ impl Run {
             Op::Exit { id, error: false } => self.end(id, Outcome::Good),
             Op::Exit { id, error: true } => self.end(id, Outcome::Bad),
             Op::Cancel { id } => self.end(id, Outcome::Cancelled),
+            Op::Ignore { id } => self.end(id, Outcome::Ignored),
+            Op::SetMode { resource, rule, mode } => {
+                self.control(resource, *rule, |breaker| breaker.set_mode((*mode).into()))?
+            }
+            Op::Reset { resource, rule } => self.control(resource, *rule, |breaker| breaker.reset())?,
+            Op::Exclude { resource } => done(self.registry.exclude([resource]))?,
+            Op::Include { resource } => done(self.registry.include([resource]))?,
         };
         let mut states = BTreeMap::new();
         for name in &step.watch {
             let resource = self.registry.resource(name).map_err(|error| error.to_string())?;
             let breakers = resource.breakers();
-            states.insert(name.clone(), breakers.iter().map(|breaker| state(breaker.state())).collect());
+            states.insert(name.clone(), breakers.iter().map(|breaker| breaker.state().into()).collect());
         }
         let events = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(Observation { answer, states, events })
@@ -84,6 +92,19 @@ impl Run {
             Scope::Legacy(release) => self.registry.load_legacy(*release, rules),
         };
         if loaded.is_ok() { Answer::Loaded } else { Answer::Refused }
+    }
+
+    fn control(
+        &self,
+        resource: &str,
+        rule: usize,
+        control: impl FnOnce(&Breaker) -> bool,
+    ) -> Result<Answer, String> {
+        let resource = self.registry.resource(resource).map_err(|error| error.to_string())?;
+        match resource.breakers().get(rule).map(control) {
+            Some(true) => Ok(Answer::Done),
+            _ => Err(format!("no breaker {rule}")),
+        }
     }
 
     fn enter(&mut self, id: &str, resource: &str) -> Result<Answer, String> {
@@ -102,10 +123,6 @@ impl Run {
     }
 }
 
-fn state(state: tripcoil::State) -> State {
-    match state {
-        tripcoil::State::Closed => State::Closed,
-        tripcoil::State::Open => State::Open,
-        tripcoil::State::HalfOpen => State::HalfOpen,
-    }
+fn done(result: Result<(), NameError>) -> Result<Answer, String> {
+    result.map(|()| Answer::Done).map_err(|error| error.to_string())
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::format::{self, Kind};
-use crate::runner::{Answer, FaultPlace, State, Step};
+use crate::runner::{Answer, FaultPlace, Mode, State, Step};
 
 /// The vector files of a folder, in the order of their names. Never empty.
 #[derive(Debug)]
@@ -85,6 +85,8 @@ pub struct WantedEvent {
     pub to: State,
     /// The value that made the breaker open.
     pub snapshot: Option<f64>,
+    /// The modes before and after. None where the vector has no say.
+    pub modes: Option<[Mode; 2]>,
 }
 
 impl Suite {

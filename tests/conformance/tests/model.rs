@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tripcoil_conformance::{
-    Answer, Event, Observation, Op, Reading, Runner, Scope, State, Step, Suite, check,
+    Answer, Event, Mode, Observation, Op, Reading, Runner, Scope, Step, Suite, check, random_cases,
 };
 use tripcoil_model::{Model, ModelRule, Outcome};
 
@@ -55,19 +55,22 @@ impl Run {
             Op::Exit { id, error: true } => self.end(id, Outcome::Bad, now),
             Op::Exit { id, error: false } => self.end(id, Outcome::Good, now),
             Op::Cancel { id } => self.end(id, Outcome::Cancelled, now),
+            Op::Ignore { id } => self.end(id, Outcome::Ignored, now),
+            other => self.control(other),
         };
         let mut states = BTreeMap::new();
         for name in &step.watch {
             let breakers = self.model.breakers(name);
-            states.insert(name.clone(), breakers.iter().map(|breaker| state(breaker.state)).collect());
+            states.insert(name.clone(), breakers.iter().map(|breaker| breaker.state.into()).collect());
         }
         let told = std::mem::take(&mut self.model.events);
         let events = told.into_iter().map(|(resource, rule, (from, to, snapshot))| Event {
             resource,
             rule,
-            from: state(from.0),
-            to: state(to.0),
+            from: from.0.into(),
+            to: to.0.into(),
             snapshot,
+            modes: [from.1, to.1].map(Mode::from),
         });
         Ok(Observation { answer, states, events: events.collect() })
     }
@@ -91,20 +94,29 @@ impl Run {
         Ok(())
     }
 
+    fn control(&mut self, op: &Op) -> Answer {
+        match op {
+            Op::SetMode { resource, rule, mode } => {
+                self.model.set_mode(resource, *rule, (*mode).into());
+            }
+            Op::Reset { resource, rule } => {
+                let mode = self.model.breakers(resource)[*rule].mode;
+                self.model.set_mode(resource, *rule, mode);
+            }
+            Op::Exclude { resource } => drop(self.model.excluded.insert(resource.clone())),
+            Op::Include { resource } => drop(self.model.excluded.remove(resource)),
+            other => panic!("{other:?}"),
+        }
+        self.model.reload();
+        Answer::Done
+    }
+
     fn end(&mut self, id: &str, outcome: Outcome, now: u64) -> Answer {
         match self.entries.get(id) {
             Some(entry) if self.model.end(*entry, outcome, None, now) => Answer::Ended,
             Some(_) => Answer::EndedBefore,
             None => Answer::NoEntry,
         }
-    }
-}
-
-fn state(state: tripcoil_model::State) -> State {
-    match state {
-        tripcoil_model::State::Closed => State::Closed,
-        tripcoil_model::State::Open => State::Open,
-        tripcoil_model::State::HalfOpen => State::HalfOpen,
     }
 }
 
@@ -116,4 +128,12 @@ fn the_model_agrees_with_every_trace() {
     let tally = check(&suite, &mut Sequential, |difference| differences.push(difference.to_string()));
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(tally.files >= 6 && tally.steps > 10_000, "{tally}");
+}
+
+/// Steps and documents of random cases say what the model was asked when they were made.
+#[test]
+fn the_model_agrees_with_random_cases() {
+    for case in random_cases(1, 20_000).0 {
+        assert_eq!(case.difference(&mut Sequential), Ok(None), "seed {}", case.seed);
+    }
 }
