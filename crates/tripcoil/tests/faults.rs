@@ -205,13 +205,13 @@ fn a_destructors_call(w: &World) {
     resume_unwind(Box::new(Blown));
 }
 
-fn begun(w: &World) -> Result<(), Foreign> {
+fn begun<E>(w: &World) -> Result<(), E> {
     w.begin();
     Ok(())
 }
 
 fn a_call(w: &World) {
-    w.ended(w.r.call(|| begun(w)), Outcome::Good);
+    w.ended(w.r.call(|| begun::<Foreign>(w)), Outcome::Good);
 }
 
 fn a_call_that_fails(w: &World) {
@@ -225,7 +225,7 @@ fn a_call_that_fails(w: &World) {
 fn a_call_with_its_entry(w: &World) {
     let result = w.r.call_with(|entry| {
         entry.mark_bad();
-        begun(w)
+        begun::<Foreign>(w)
     });
     w.ended(result, Outcome::Bad);
 }
@@ -236,7 +236,7 @@ fn a_call_that_is_classified(w: &World) {
 }
 
 fn a_future(w: &World) {
-    w.ended(ready(w.r.call_async(async { begun(w) })), Outcome::Good);
+    w.ended(ready(w.r.call_async(async { begun::<Foreign>(w) })), Outcome::Good);
 }
 
 fn a_future_that_is_classified(w: &World) {
