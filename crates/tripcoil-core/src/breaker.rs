@@ -181,9 +181,9 @@ impl<'a, M: Memory + ?Sized> Breaker<'a, M> {
 
     /// The one way in which the word changes.
     pub(crate) fn swap(&self, from: Word, to: Word) -> bool {
-        // AcqRel: release publishes what was written for the new generation (rule, shape); acquire
-        // makes a chain of those who changed the word, whose deadlines are then seen in order.
-        self.head.word.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        // Release: publishes what was written for the new generation (rule, shape). What was published
+        // before `from` was acquired by whoever read it in `word`; whoever loses reads it again.
+        self.head.word.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// What the breaker judges its calls by: tells whether response times are wanted.
@@ -317,9 +317,10 @@ impl<'a, M: Memory + ?Sized> Breaker<'a, M> {
         let rule = self.head.rule.read();
         let first = Probes::first(word.generation(), rule.probe_num);
         // Publishing the round fixes its number of probes. Losing means that a probe which came in
-        // between has done so, or that one of an earlier round has ended: then once more.
+        // between has done so, or that one of an earlier round has ended: then once more. Relaxed, since
+        // `swap_probes` looks itself.
         while self.word().generation() == word.generation() {
-            let seen = Probes(self.head.probes.load(Ordering::Acquire));
+            let seen = Probes(self.head.probes.load(Ordering::Relaxed));
             if seen.is_of(word.generation()) || self.swap_probes(word, seen, first) {
                 break;
             }
@@ -351,7 +352,7 @@ impl<'a, M: Memory + ?Sized> Breaker<'a, M> {
             false => return false,
         };
         // AcqRel: the word is read again after a place is taken, and must not be read before.
-        self.head.probes.compare_exchange(expected.0, to.0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        self.head.probes.compare_exchange(expected.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
     /// Time until the retry deadline, where there is some left. A deadline that is not published yet

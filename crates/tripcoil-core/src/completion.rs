@@ -137,6 +137,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
     fn count_run(&self, word: Word, bad: bool) -> u64 {
         let tag = word.generation() << RUN_BITS;
         loop {
+            // Acquire: pairs with the exchange below, so that the word is seen to have moved where the run is
+            // a later generation's.
             let stored = self.head.run.load(Ordering::Acquire);
             let run = run_of(stored, word.generation());
             let next = if bad { (run + 1).min(MAX_RUN) } else { 0 };
@@ -144,7 +146,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 return next;
             }
             let swap =
-                self.head.run.compare_exchange(stored, tag | next, Ordering::AcqRel, Ordering::Relaxed);
+                self.head.run.compare_exchange(stored, tag | next, Ordering::Release, Ordering::Relaxed);
             if swap.is_ok() {
                 return next;
             }
@@ -153,10 +155,11 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
 
     /// Forgets the run of an earlier generation, before the bits that tell it from `word`'s come again.
     pub(crate) fn clear_run(&self, word: Word) {
-        let stored = self.head.run.load(Ordering::Acquire);
+        // Relaxed: nothing is read by it, and the exchange fails where it is out of date.
+        let stored = self.head.run.load(Ordering::Relaxed);
         if run_of(stored, word.generation()) == 0 {
-            // Losing means that a call of the present generation has begun a run.
-            let _ = self.head.run.compare_exchange(stored, 0, Ordering::AcqRel, Ordering::Relaxed);
+            // Release: as in `count_run`. Losing means that a call of the present generation has begun a run.
+            let _ = self.head.run.compare_exchange(stored, 0, Ordering::Release, Ordering::Relaxed);
         }
     }
 
@@ -270,7 +273,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
 
     /// Counts what became of a permit, unless the breaker has another rule since.
     fn tally(&self, permit: Permit, tally: Tally) {
-        if permit.generation() >= self.head.born.load(Ordering::Acquire) {
+        // Relaxed: whoever holds a permit of the present rule has read the word, which is changed after this.
+        if permit.generation() >= self.head.born.load(Ordering::Relaxed) {
             self.head.tallies.add(tally, 1);
         }
     }

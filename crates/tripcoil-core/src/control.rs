@@ -29,8 +29,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         // Buckets beyond the new shape keep what another rule counted: the next one with room for it
         // must not find that.
         self.empty_beyond_window();
-        // Release: pairs with the load in `tally`.
-        self.head.born.store(retired.generation() + 1, Ordering::Release);
+        // Relaxed, as in `tally`: the word that is swapped below publishes it.
+        self.head.born.store(retired.generation() + 1, Ordering::Relaxed);
         self.head.tallies.clear();
         let (_, begun) = self.restart(|_| Mode::Normal);
         Ok(begun.generation())

@@ -126,7 +126,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         let ratio =
             matches!(self.head.rule.read().condition, Condition::SlowRatio { .. } | Condition::ErrorRatio(_));
         for (tally, halved) in self.words_of(slot).filter(|(_, word)| ratio || core::ptr::eq(*word, target)) {
-            let cell = Cell(halved.load(Ordering::Acquire));
+            let cell = Cell(halved.load(Ordering::Relaxed));
             if !cell.same_place(full) {
                 continue;
             }

@@ -76,7 +76,8 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// A clock that stands still until it is told otherwise. Clones share one time.
+/// A clock that stands still until it is told otherwise. Clones share one time; whoever reads it sees
+/// what was done before it was set.
 ///
 /// ```
 /// use std::time::Duration;
@@ -99,25 +100,25 @@ impl VirtualClock {
 
     /// Sets the time since the origin, forward or back. Beyond 2^64 - 1 ns it stays there.
     pub fn set(&self, time: Duration) {
-        self.0.store(to_nanos(time), Ordering::SeqCst);
+        self.0.store(to_nanos(time), Ordering::Release);
     }
 
     /// Moves the time forward, to 2^64 - 1 ns at most.
     pub fn advance(&self, by: Duration) {
         let by = to_nanos(by);
-        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.saturating_add(by)));
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |now| Some(now.saturating_add(by)));
     }
 
     /// The time since the origin.
     #[must_use]
     pub fn time(&self) -> Duration {
-        Duration::from_nanos(self.0.load(Ordering::SeqCst))
+        Duration::from_nanos(self.0.load(Ordering::Acquire))
     }
 }
 
 impl Clock for VirtualClock {
     fn now(&self) -> u64 {
-        self.0.load(Ordering::SeqCst)
+        self.0.load(Ordering::Acquire)
     }
 }
 

@@ -153,8 +153,9 @@ impl OwnedEntry {
     }
 
     fn end_once(&self, outcome: Outcome, response_time: Option<Duration>) -> Result<(), AlreadyEnded> {
-        // AcqRel: a mark of another thread's that came before the end is seen by it.
-        if self.ended.swap(true, Ordering::AcqRel) {
+        // Relaxed, as all here: one of those who try finds it false, and the others need nothing that it does.
+        // A mark came before the end only by what the threads have done to agree on that, and is seen by it.
+        if self.ended.swap(true, Ordering::Relaxed) {
             return Err(AlreadyEnded);
         }
         let outcome = judged(outcome, self.bad.load(Ordering::Relaxed));
@@ -170,7 +171,7 @@ impl OwnedEntry {
     /// Whether the entry has been ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.ended.load(Ordering::Relaxed)
     }
 
     /// The resource's name.

@@ -40,8 +40,8 @@ impl Names {
 
     #[inline]
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Inner>> {
-        // Acquire: pairs with the store in `add`; the edition itself is published by its cell.
-        let edition = self.editions.get(self.newest.load(Ordering::Acquire)).and_then(OnceLock::get);
+        // Relaxed: an edition is published by its cell, and one that is not found there is not needed.
+        let edition = self.editions.get(self.newest.load(Ordering::Relaxed)).and_then(OnceLock::get);
         let printed = edition.and_then(|edition| {
             edition.find(self.hasher.hash_one(Name(name)), |resource| resource.name == name)
         });
@@ -54,7 +54,7 @@ impl Names {
         let count = self.len();
         if let (true, Some(edition)) = (count.is_power_of_two(), self.editions.get(count.ilog2() as usize)) {
             let _ = edition.set(self.print(count));
-            self.newest.store(count.ilog2() as usize, Ordering::Release);
+            self.newest.store(count.ilog2() as usize, Ordering::Relaxed);
         }
     }
 
