@@ -55,13 +55,46 @@ fn an_outcome_of_before_a_reset_does_not_trip_the_breaker_after_it() {
 
 #[test]
 fn an_error_of_before_a_reset_is_not_in_the_run_after_it() {
-    explore(2, 2, |first| {
-        let memory = Memory::of(&Rule::new(Condition::ConsecutiveErrors(2.0), 1000));
+    is_not_in_the_run_after(2, |b| {
+        let _ = b.reset(0);
+    });
+}
+
+#[test]
+fn an_error_of_before_another_rule_is_not_in_the_run_after_it() {
+    is_not_in_the_run_after(1, |b| {
+        b.assign(&two_in_a_row_trip()).expect("the models' rules are valid");
+    });
+}
+
+fn two_in_a_row_trip() -> Rule {
+    Rule::new(Condition::ConsecutiveErrors(2.0), 1000)
+}
+
+fn is_not_in_the_run_after(preemptions: usize, begin: fn(Breaker<'_>)) {
+    explore(2, preemptions, move |first| {
+        let memory = Memory::of(&two_in_a_row_trip());
         let p = memory.permit(0);
-        let (end, next) = both(first, &memory, move |b| b.complete(p, BAD, 0), |b| begin_again(b, BAD));
+        let after = move |b: Breaker<'_>| {
+            begin(b);
+            call(b, BAD, 0)
+        };
+        let (end, next) = both(first, &memory, move |b| b.complete(p, BAD, 0), after);
         assert_eq!((end.transition, next.transition), (None, None));
         let now = memory.breaker().snapshot(0);
         assert_eq!((now.state, now.run), (State::Closed, 1));
+    });
+}
+
+#[test]
+fn a_run_that_meets_a_reset_trips_the_breaker_before_it_or_not_at_all() {
+    explore(2, 2, |first| {
+        let memory = Memory::of(&Rule::new(Condition::ConsecutiveErrors(1.0), 1000));
+        let p = memory.permit(0);
+        let (end, reset) = both(first, &memory, move |b| b.complete(p, BAD, 0), |b| b.reset(0));
+        let changes = in_order(p.generation() + 1, [end.transition, Some(reset)]);
+        assert_eq!(changes.last().map(|change| change.generation), Some(reset.generation));
+        assert_eq!(memory.breaker().state(), State::Closed);
     });
 }
 

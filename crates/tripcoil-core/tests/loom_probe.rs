@@ -146,6 +146,22 @@ fn two_calls_at_the_end_of_the_lease_begin_one_round_with_a_whole_lease() {
     });
 }
 
+/// The first may have begun a round that it has not published when the breaker is reset.
+#[test]
+fn a_round_that_was_held_up_does_not_take_the_place_of_the_next() {
+    explore(2, 2, |first| {
+        let memory = Memory::open(&probes(1));
+        let next = |b: Breaker<'_>| {
+            let _ = b.reset(DUE);
+            let _ = call(b, BAD, DUE);
+            admitted(admit(b, 2 * DUE)).0
+        };
+        let (held_up, next) = both(first, &memory, |b| passed(admit(b, DUE)), next);
+        assert!(held_up.is_none_or(|permit| permit.generation() < next.generation()));
+        assert_eq!(places(memory.breaker(), 2 * DUE), 0);
+    });
+}
+
 /// A bad end decides, or is late; a good one may be overtaken by the new round after it was counted.
 #[test]
 fn a_probe_that_ends_as_its_lease_does_is_not_in_the_next_round() {
