@@ -112,7 +112,7 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         self.forget_slack();
         let next = Anchor::new(life, anchor.lap() + STEP);
         // Release: pairs with the load in `anchor`.
-        let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::Release, Ordering::Relaxed);
     }
 
     /// Sets the anchor of a life that has just begun, and empties the words of all others, so that none
@@ -125,7 +125,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 return;
             }
             let next = Anchor::new(life, lap);
-            let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::AcqRel, Ordering::Relaxed);
+            // Release: as in `step`.
+            let _ = self.head.anchor.compare_exchange(anchor.0, next.0, Ordering::Release, Ordering::Relaxed);
         }
         let anchor = self.anchor();
         for (tally, target) in self.words() {

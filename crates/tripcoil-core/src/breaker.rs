@@ -335,7 +335,8 @@ impl<'a, M: Memory + ?Sized> Breaker<'a, M> {
 
     /// The round of `word`, also where whoever began it has not published it yet.
     pub(crate) fn probes(&self, word: Word) -> Probes {
-        let probes = Probes(self.head.probes.load(Ordering::Acquire));
+        // Relaxed: whoever acts on what he finds exchanges it, by `swap_probes`, or the word.
+        let probes = Probes(self.head.probes.load(Ordering::Relaxed));
         if probes.is_of(word.generation()) {
             return probes;
         }
@@ -344,6 +345,8 @@ impl<'a, M: Memory + ?Sized> Breaker<'a, M> {
 
     /// Replaces the round of `word`, which was read as `from`.
     pub(crate) fn swap_probes(&self, word: Word, from: Probes, to: Probes) -> bool {
+        // Acquire: pairs with the exchange below, so that the word is seen to have moved where the round is a
+        // later one's.
         let stored = Probes(self.head.probes.load(Ordering::Acquire));
         let expected = match stored.is_of(word.generation()) {
             true => from,

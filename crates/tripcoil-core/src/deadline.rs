@@ -58,7 +58,8 @@ impl Due {
 impl Deadline {
     /// Sets the deadline of `generation`, `length` after `now`, unless `word` has left it.
     pub(crate) fn publish(&self, word: &AtomicU64, generation: u64, now: u64, length: u64, count: u64) {
-        let current = || Word(word.load(Ordering::Acquire)).generation() == generation;
+        // Relaxed: what is to be seen in it has been acquired by `replace`.
+        let current = || Word(word.load(Ordering::Relaxed)).generation() == generation;
         if replace(&self.length, length, current) && replace(&self.at, now.saturating_add(length), current) {
             self.restamp(generation, count);
         }
@@ -68,7 +69,7 @@ impl Deadline {
     pub(crate) fn restamp(&self, generation: u64, count: u64) {
         let stamp = generation << COUNT_BITS | count.min(MAX_COUNT);
         // Release: pairs with the load of the stamp in `read`, which then finds `at` and `length`.
-        self.stamp.fetch_max(stamp, Ordering::AcqRel);
+        self.stamp.fetch_max(stamp, Ordering::Release);
     }
 
     /// The deadline of `generation`, or none where its publisher has not come so far.
@@ -85,9 +86,10 @@ impl Deadline {
         Some(Due { at, length })
     }
 
-    /// What it was set to last, whatever the generation: when it ends, and its count.
+    /// What it was set to last, whatever the generation: when it ends, and its count. Relaxed: nobody
+    /// asks before he has acquired a word that was changed by someone who had read the deadline.
     pub(crate) fn last(&self) -> (u64, u64) {
-        (self.at.load(Ordering::Acquire), self.stamp.load(Ordering::Acquire) & MAX_COUNT)
+        (self.at.load(Ordering::Relaxed), self.stamp.load(Ordering::Relaxed) & MAX_COUNT)
     }
 
     /// Time left until the deadline of `generation`, or none where it is not published yet.
@@ -103,9 +105,10 @@ impl Deadline {
         // Read after the deadline was, so on a clock that only goes forward it is not too far.
         *now = again();
         if due.is_too_far(*now) {
-            // Release: as in `replace`. Losing means that somebody else has moved it.
+            // Relaxed: an exchange keeps what was released with the value that it replaces. Losing means that
+            // somebody else has moved it.
             let at = *now + due.length;
-            let _ = self.at.compare_exchange(due.at, at, Ordering::Release, Ordering::Relaxed);
+            let _ = self.at.compare_exchange(due.at, at, Ordering::Relaxed, Ordering::Relaxed);
         }
         Some(due.left(*now))
     }

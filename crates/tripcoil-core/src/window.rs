@@ -28,13 +28,14 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         }
         let Some(bucket) = self.memory.buckets().get(place.slot) else { return false };
         let present = |cell: Cell| cell.same_place(Cell::new(word.life(), place.lap, 0));
-        let master = Cell(bucket.good.load(Ordering::Acquire));
+        // Relaxed, here and below: the exchange acquires, and fails where what it replaces is out of date.
+        let master = Cell(bucket.good.load(Ordering::Relaxed));
         if !present(master) {
             return false;
         }
         let (target, cell) = match self.own_word(place.slot) {
-            _ if bad => (&bucket.bad, Cell(bucket.bad.load(Ordering::Acquire))),
-            Some(own) => (own, Cell(own.load(Ordering::Acquire))),
+            _ if bad => (&bucket.bad, Cell(bucket.bad.load(Ordering::Relaxed))),
+            Some(own) => (own, Cell(own.load(Ordering::Relaxed))),
             None => (&bucket.good, master),
         };
         if !present(cell) || cell.count() == MAX_COUNT {
@@ -226,8 +227,10 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
             if last.is_of(life) && last.lap() >= lap || self.word().life() != life {
                 return;
             }
+            // Release: pairs with the load above, so that the word is seen to have moved where the lap is of a
+            // later life.
             let swap =
-                self.head.last_bad.compare_exchange(last.0, mine.0, Ordering::AcqRel, Ordering::Relaxed);
+                self.head.last_bad.compare_exchange(last.0, mine.0, Ordering::Release, Ordering::Relaxed);
             if swap.is_ok() {
                 return;
             }

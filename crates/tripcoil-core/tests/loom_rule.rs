@@ -92,3 +92,22 @@ fn a_permit_of_a_new_breaker_is_judged_by_its_rule() {
         }
     });
 }
+
+/// The copy that the second edit writes held the rule from before the first.
+#[test]
+fn a_call_is_not_judged_by_a_rule_from_before_an_edit_that_has_returned() {
+    let slow_after = |ms| {
+        let condition = Condition::SlowRatio { threshold: 1.0, slow_after: millis(ms) };
+        Rule { min_request_amount: 9, ..Rule::new(condition, 1000) }
+    };
+    explore(2, 2, move |first| {
+        let memory = Memory::of(&slow_after(9));
+        let _ = call(memory.breaker(), GOOD, 0);
+        memory.breaker().edit(&slow_after(1)).unwrap();
+        let p = memory.permit(0);
+        let slow = Ending { error: false, response_time: millis(5) };
+        let edit = move |b: Breaker<'_>| b.edit(&slow_after(2)).unwrap();
+        let _ = both(first, &memory, edit, move |b| b.complete(p, slow, 0));
+        assert_eq!(window(memory.breaker(), 0), (1, 1));
+    });
+}

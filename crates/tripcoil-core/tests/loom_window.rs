@@ -23,6 +23,8 @@ const fn lap(laps: u64) -> u64 {
 /// A lap that the anchor must step on for, and one that begins a new life of the window.
 const STEPS: u64 = lap(20_000);
 const FAR: u64 = lap(40_000);
+/// One whose low bits are those of lap 0.
+const AROUND: u64 = lap(1 << 16);
 
 /// Two calls, as they end and when, over a window of `buckets` that holds one good call of lap 0: what
 /// the window then holds at `at` is one of `allowed`.
@@ -71,7 +73,17 @@ fn calls_of_two_laps_that_are_both_in_the_window_are_both_counted() {
 #[test]
 fn two_calls_that_meet_far_ahead_are_both_counted() {
     two_calls(2, 1, [(GOOD, FAR), (BAD, FAR)], FAR, &[(1, 1)]);
+}
+
+/// The late one is in its own lap, which has expired, or in that of the other.
+#[test]
+fn a_call_that_one_far_ahead_overtakes_does_not_take_the_bucket_back() {
     two_calls(2, 1, [(GOOD, 0), (BAD, FAR)], FAR, &[(0, 1), (1, 1)]);
+}
+
+#[test]
+fn two_calls_that_meet_at_a_lap_which_looks_like_the_first_are_both_counted() {
+    two_calls(2, 1, [(GOOD, AROUND), (GOOD, AROUND)], AROUND, &[(2, 0)]);
 }
 
 #[test]
