@@ -53,17 +53,18 @@ fn a_publisher_that_was_held_up_does_not_change_the_next_deadline() {
         assert_eq!(last.open_until, Some(later + millis(1000)));
         assert_eq!(memory.breaker().snapshot(later).retry_after, Some(millis(1000)));
         assert_eq!(passed(admit(memory.breaker(), millis(1000))), None);
+        assert!(passed(admit(memory.breaker(), later + millis(1000))).is_some());
     });
 }
 
 /// The new deadline is four times as far away; the reader has the old one's length, and read the clock
-/// before the old one's end.
+/// before the old one's end. It asks, since an admission would first see that the old one has not ended.
 #[test]
 fn a_reader_of_the_old_deadline_does_not_shorten_the_new_one() {
     explore(2, 3, |first| {
         let memory = Memory::open(&one_bad_trips());
         let probe = |b: Breaker<'_>| call(b, BAD, DUE).transition.unwrap();
-        let (reopened, _) = both(first, &memory, probe, |b| b.admit(DUE - 1, || DUE));
+        let (reopened, _) = both(first, &memory, probe, |b| b.ask(DUE - 1, || DUE));
         assert_eq!(reopened.open_until, Some(DUE + millis(4000)));
         assert_eq!(memory.breaker().snapshot(DUE).retry_after, Some(millis(4000)));
     });

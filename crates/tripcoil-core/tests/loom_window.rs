@@ -91,6 +91,20 @@ fn two_calls_that_meet_where_the_anchor_steps_on_are_both_counted() {
     two_calls(2, 1, [(GOOD, STEPS), (BAD, STEPS)], STEPS, &[(1, 1)]);
 }
 
+/// By so many laps that the later one looks earlier.
+#[test]
+fn a_call_that_others_overtake_step_by_step_does_not_take_the_bucket_back() {
+    explore(2, 1, |first| {
+        let memory = Memory::of(&never_trips(1));
+        let p = memory.permit(0);
+        let steps = |b: Breaker<'_>| [20_000, 36_000].map(|laps| call(b, GOOD, lap(laps)).late);
+        let (end, _) = both(first, &memory, move |b| b.complete(p, GOOD, 0), steps);
+        assert!(!end.late);
+        let held = window(memory.breaker(), lap(36_000));
+        assert!(held == (1, 0) || held == (2, 0), "{held:?}");
+    });
+}
+
 #[test]
 fn a_reader_never_sees_an_expired_count_beside_the_new_one() {
     explore(2, 3, |first| {
