@@ -283,7 +283,9 @@ def test_documents_have_limits(registry: Registry) -> None:
     assert registry.limits == (16 << 20, 1_000_000, 1 << 20, 64 << 20, 1000)
     registry.set_limits(rules=2, listed=1)
     assert registry.limits == (16 << 20, 2, 1 << 20, 64 << 20, 1)
-    with pytest.raises(InvalidRuleError, match="a list of 3 rules is not allowed; it must be a list of at most 2"):
+    with pytest.raises(
+        InvalidRuleError, match="a list of 3 rules is not allowed; it must be a list of at most 2"
+    ):
         registry.load_rules("[1, 2, 3]")
     with pytest.raises(InvalidRuleError) as caught:
         registry.load_rules("[1, 2]")

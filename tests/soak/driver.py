@@ -32,7 +32,12 @@ class Program:
         self.name = name
         self.log = log
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.open("w"), text=True, bufsize=1
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log.open("w"),
+            text=True,
+            bufsize=1,
         )
         self.samples: list[tuple[float, ...]] = []
         self.figures: dict[str, int] = {}
@@ -64,7 +69,9 @@ class Program:
         """Take a sample to judge by. A thread that has been joined may still be seen for a moment."""
         for _ in range(100):
             taken = self.sample(seconds)
-            if not self.samples or all(now <= then for now, then in zip(taken[3:], self.samples[0][3:])):
+            if not self.samples or all(
+                now <= then for now, then in zip(taken[3:], self.samples[0][3:])
+            ):
                 break
             select.select([], [], [], 0.01)
         self.samples.append(taken)
@@ -74,7 +81,9 @@ class Program:
         status = self.process.wait(timeout=60)
         if status != 0:
             text = self.log.read_text().strip()
-            self.faults.append(f"ended with status {status}" + (f": {text}" if text else ""))
+            self.faults.append(
+                f"ended with status {status}" + (f": {text}" if text else "")
+            )
 
     def judge(self) -> None:
         """Memory flat once warm, files and threads as in the beginning."""
@@ -88,17 +97,23 @@ class Program:
         allowed = before + max(before // 10, 8 * MIB)
         self.memory = f"{before / MIB:.1f} -> {after / MIB:.1f} MiB"
         if after > allowed:
-            self.faults.append(f"memory has grown: {self.memory}, allowed {allowed / MIB:.1f}")
+            self.faults.append(
+                f"memory has grown: {self.memory}, allowed {allowed / MIB:.1f}"
+            )
         for column in (3, 4):
             first, last = warm[0][column], warm[-1][column]
             if last > first:
-                self.faults.append(f"{COLUMNS[column]} have grown from {first} to {last}")
+                self.faults.append(
+                    f"{COLUMNS[column]} have grown from {first} to {last}"
+                )
 
     def _proc(self, name: str) -> pathlib.Path:
         return pathlib.Path(f"/proc/{self.process.pid}/{name}")
 
 
-def soak(program: Program, rounds: int | None, seconds: float, share: float, every: float) -> None:
+def soak(
+    program: Program, rounds: int | None, seconds: float, share: float, every: float
+) -> None:
     """Rounds of load: so many, or for so long with that share of a processor."""
     began = time.monotonic()
     done, sampled = 0, -every
@@ -128,7 +143,9 @@ def report(program: Program, out: pathlib.Path) -> None:
             print(*row, sep=",", file=file)
     figures = ", ".join(f"{key} {value:,}" for key, value in program.figures.items())
     held = program.samples[-1][3:] if program.samples else ()
-    print(f"{program.name}: {figures}; {getattr(program, 'memory', '?')}, {held} files and threads")
+    print(
+        f"{program.name}: {figures}; {getattr(program, 'memory', '?')}, {held} files and threads"
+    )
     for fault in program.faults:
         print(f"{program.name}: FAULT: {fault}")
 
@@ -137,7 +154,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--rounds", type=int)
-    parser.add_argument("--share", type=float, default=0.12, help="of a processor, for each program")
+    parser.add_argument(
+        "--share", type=float, default=0.12, help="of a processor, for each program"
+    )
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("program", nargs="+", help="NAME=COMMAND")
     options = parser.parse_args()
@@ -149,7 +168,9 @@ def main() -> int:
     seconds = options.minutes * 60
     every = max(1.0, seconds / 720)
     drivers = [
-        threading.Thread(target=soak, args=[program, options.rounds, seconds, options.share, every])
+        threading.Thread(
+            target=soak, args=[program, options.rounds, seconds, options.share, every]
+        )
         for program in programs
     ]
     for driver in drivers:
@@ -158,7 +179,10 @@ def main() -> int:
         driver.join()
     for program in programs:
         report(program, options.out)
-    plot.draw({program.name: program.samples for program in programs}, options.out / "soak.svg")
+    plot.draw(
+        {program.name: program.samples for program in programs},
+        options.out / "soak.svg",
+    )
     return any(program.faults for program in programs)
 
 

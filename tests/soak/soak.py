@@ -37,17 +37,35 @@ class Aside(Exception):
 def lasting(seconds: int) -> list[dict[str, object]]:
     """The rules that are always there, edited by `seconds`."""
     every = {"timeWindow": seconds, "statIntervalMs": 1000}
-    ratio = {"grade": 1, "count": 0.5, "statSlidingWindowBucketCount": 10, "probeNum": 3}
+    ratio = {
+        "grade": 1,
+        "count": 0.5,
+        "statSlidingWindowBucketCount": 10,
+        "probeNum": 3,
+    }
     return [
         {"resource": "kept", "id": "kept", **ratio, **every},
-        {"resource": "three", "id": 1, "grade": 0, "count": 40, "slowRatioThreshold": 0.6, **every},
+        {
+            "resource": "three",
+            "id": 1,
+            "grade": 0,
+            "count": 40,
+            "slowRatioThreshold": 0.6,
+            **every,
+        },
         {"resource": "three", "id": 2, **ratio, **every},
         {"resource": "three", "id": 3, "grade": 3, "count": 8, **every},
     ]
 
 
 BRIEF = {"resource": "brief", "grade": 2, "count": 5, "timeWindow": 1}
-LIKE = {"resource": "like-[0-9]+", "regex": True, "grade": 1, "count": 0.5, "timeWindow": 1}
+LIKE = {
+    "resource": "like-[0-9]+",
+    "regex": True,
+    "grade": 1,
+    "count": 0.5,
+    "timeWindow": 1,
+}
 DEFAULT = {"resource": "*", "grade": 2, "count": 3, "timeWindow": 1}
 
 
@@ -55,9 +73,13 @@ class Calls:
     """Calls of one resource, in every way that there is. Each way says what its call came to."""
 
     def __init__(self, registry: Registry, name: str) -> None:
-        guard = registry.breaker(name, ignore=Aside, is_failure=lambda result: result is Boom)
+        guard = registry.breaker(
+            name, ignore=Aside, is_failure=lambda result: result is Boom
+        )
         self.guard = guard
-        self.answering = registry.breaker(name, ignore=Aside, fallback=lambda error: error)
+        self.answering = registry.breaker(
+            name, ignore=Aside, fallback=lambda error: error
+        )
 
         @guard
         def items(number: int) -> Iterator[int]:
@@ -122,7 +144,9 @@ class Calls:
             return "blocked"
 
     def answered(self, outcome: str) -> str:
-        answer = self.answering.call(self.work, outcome if outcome != "ignored" else "good")
+        answer = self.answering.call(
+            self.work, outcome if outcome != "ignored" else "good"
+        )
         if isinstance(answer, CircuitOpenError):
             return "blocked"
         return "bad" if outcome in ("bad", "traced") else "good"
@@ -130,7 +154,12 @@ class Calls:
     def one(self, outcome: str) -> str:
         way = random.randrange(7)
         if way < 3:
-            return self.called((self.function, self.block, lambda o: self.guard.call(self.work, o))[way], outcome)
+            return self.called(
+                (self.function, self.block, lambda o: self.guard.call(self.work, o))[
+                    way
+                ],
+                outcome,
+            )
         return (self.by_hand, self.left, self.read, self.answered)[way - 3](outcome)
 
     async def tasks(self, counts: Counter[str]) -> None:
@@ -163,10 +192,14 @@ class Calls:
         for number, task in enumerate(works):
             if number % 3 == 0:
                 task.cancel()
-        for number, result in enumerate(await asyncio.gather(*works, return_exceptions=True)):
+        for number, result in enumerate(
+            await asyncio.gather(*works, return_exceptions=True)
+        ):
             blocked = isinstance(result, CircuitOpenError)
             assert blocked or number in begun
-            counts["blocked" if blocked else ("cancelled", "bad", "good")[number % 3]] += 1
+            counts[
+                "blocked" if blocked else ("cancelled", "bad", "good")[number % 3]
+            ] += 1
 
 
 class World:
@@ -176,8 +209,14 @@ class World:
         self.clock = VirtualClock()
         self.registry = Registry(clock=self.clock)
         self.rules = folder / "rules.json"
-        self.counts = {"kept": Counter[str](), "three": Counter[str](), "others": Counter[str]()}
-        self.did = Counter[str](dict.fromkeys(("rounds", "trips", "told", "reloads", "observers"), 0))
+        self.counts = {
+            "kept": Counter[str](),
+            "three": Counter[str](),
+            "others": Counter[str](),
+        }
+        self.did = Counter[str](
+            dict.fromkeys(("rounds", "trips", "told", "reloads", "observers"), 0)
+        )
         self.load(lasting(1))
         self.registry.observe(self.trip, name="trips")
         self.kept = Calls(self.registry, "kept")
@@ -206,12 +245,20 @@ class World:
         chance = random.Random(seed)
         for step in range(CALLS):
             ill = step // 20 % 3 == 0
-            outcome = chance.choice(["bad"] * 3 + ["good"] if ill else ["good"] * 9 + ["bad"])
+            outcome = chance.choice(
+                ["bad"] * 3 + ["good"] if ill else ["good"] * 9 + ["bad"]
+            )
             if chance.random() < 0.2:
                 outcome = chance.choice(["ignored", "traced", "judged"])
             counts["kept"][self.kept.one(outcome)] += 1
             counts["three"][self.three.one(outcome)] += 1
-            name = chance.choice(["brief", f"like-{chance.randrange(32)}", f"other-{chance.randrange(32)}"])
+            name = chance.choice(
+                [
+                    "brief",
+                    f"like-{chance.randrange(32)}",
+                    f"other-{chance.randrange(32)}",
+                ]
+            )
             counts["others"][Calls(self.registry, name).one(outcome)] += 1
             self.clock.advance(chance.random() / 32)
         asyncio.run(self.kept.tasks(counts["kept"]))
@@ -227,13 +274,17 @@ class World:
                 self.did["observers"] += 1
             case 2:
                 for calls in (self.kept, self.three):
-                    calls.guard.resource.set_mode(random.choice(["forced-open", "disabled", "normal"]))
+                    calls.guard.resource.set_mode(
+                        random.choice(["forced-open", "disabled", "normal"])
+                    )
                     calls.guard.resource.set_mode("normal")
             case 3:
                 self.another_registry()
             case 4:
                 for resource in self.registry.resources:
-                    assert all(breaker.snapshot().totals for breaker in resource.breakers)
+                    assert all(
+                        breaker.snapshot().totals for breaker in resource.breakers
+                    )
             case 5:
                 self.clock.set(random.uniform(0, 1000))
 
@@ -246,7 +297,9 @@ class World:
         registry = Registry(max_resources=16)
         with registry.observe(self.told), registry.transitions(maxsize=4):
             calls = Calls(registry, "stock")
-            guard = registry.breaker("stock", strategy="error_count", threshold=3, retry_timeout=0.001)
+            guard = registry.breaker(
+                "stock", strategy="error_count", threshold=3, retry_timeout=0.001
+            )
             for number in range(16):
                 calls.one("bad")
                 Calls(registry, f"name-{number * 7 % 32}").one("good")
@@ -293,9 +346,13 @@ class World:
 
     def round(self, number: int) -> None:
         self.hold()
-        counts = [{name: Counter[str]() for name in self.counts} for _ in range(THREADS)]
+        counts = [
+            {name: Counter[str]() for name in self.counts} for _ in range(THREADS)
+        ]
         threads = [
-            threading.Thread(target=self.threads, args=(number * 8 + thread, counts[thread]))
+            threading.Thread(
+                target=self.threads, args=(number * 8 + thread, counts[thread])
+            )
             for thread in range(THREADS)
         ]
         for thread in threads:
@@ -317,14 +374,25 @@ class World:
 
     def check(self, name: str, held: int) -> None:
         counts = self.counts[name]
-        totals = [breaker.snapshot().totals for breaker in self.registry.resource(name).breakers]
-        seen = {key: [getattr(one, key) for one in totals] for key in ("passed", "blocked", "good", "bad", "late")}
+        totals = [
+            breaker.snapshot().totals
+            for breaker in self.registry.resource(name).breakers
+        ]
+        seen = {
+            key: [getattr(one, key) for one in totals]
+            for key in ("passed", "blocked", "good", "bad", "late")
+        }
         said = f"{name}: {seen}, {[(t.ignored, t.cancelled) for t in totals]}, {counts}, {held} held"
         for one in totals:
-            assert one.passed == one.good + one.bad + one.ignored + one.cancelled + one.late, said
+            assert (
+                one.passed
+                == one.good + one.bad + one.ignored + one.cancelled + one.late
+            ), said
         assert sum(seen["blocked"]) == counts["blocked"], said
         last = totals[-1]
-        assert last.ignored == counts["ignored"] and last.cancelled == counts["cancelled"], said
+        assert (
+            last.ignored == counts["ignored"] and last.cancelled == counts["cancelled"]
+        ), said
         assert last.good + last.bad + last.late == counts["good"] + counts["bad"], said
 
     def figures(self) -> dict[str, int]:
