@@ -3,7 +3,7 @@
 VECTORS ?= tests/vectors
 PREFIX ?= /usr/local
 WHEELS ?= $(or $(CARGO_TARGET_DIR),target)/wheels
-CHECKS := repo arrows lint rust docs api readme differential cli c counts fuzz mutants tsan python node soak no_std loom minimal supply
+CHECKS := repo arrows lint rust docs api readme differential cli c counts fuzz mutants tsan python node soak faults no_std loom minimal supply
 
 .PHONY: help demo test conformance bench install wheels fmt $(CHECKS)
 
