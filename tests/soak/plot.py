@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 
-WIDTH, HEIGHT = 1000, 620
+WIDTH, HEIGHT = 1000, 650
 LEFT, RIGHT, GAP = 70, 130, 46
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 STYLE = """
