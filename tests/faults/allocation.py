@@ -1,8 +1,8 @@
 """Each allocation of a scenario fails in turn, in a child of its own.
 
-`library`: one that the native module makes itself, with failing_malloc.c preloaded: the process ends by SIGABRT, as
-every Rust program without memory does. `interpreter`: one that Python makes, within the module too: whatever is
-raised, afterwards nothing is lost, and the breaker works.
+`library`: one that the native module makes itself, with failing_malloc.c preloaded: the process ends by
+SIGABRT, as every Rust program without memory does. `interpreter`: one that Python makes, within the module
+too: whatever is raised, afterwards nothing is lost, and the breaker works.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from collections.abc import Callable
 
 from tripcoil import CircuitOpenError, Outcome, Registry, Rule, VirtualClock
 
-RULE = {"strategy": "error_count", "threshold": 4, "min_request_amount": 1, "retry_timeout": 1, "probe_timeout": 0}
+RULE = {
+    "strategy": "error_count",
+    "threshold": 4,
+    "min_request_amount": 1,
+    "retry_timeout": 1,
+    "probe_timeout": 0,
+}
 
 
 class Boom(Exception):
@@ -30,7 +36,9 @@ class World:
         self.told = 0
         self.registry.observe(self.tell, name="test")
         self.guard = self.registry.breaker("stock", **RULE)
-        self.answering = self.registry.breaker("stock", fallback=lambda error: error, is_failure=lambda _: False)
+        self.answering = self.registry.breaker(
+            "stock", fallback=lambda error: error, is_failure=lambda _: False
+        )
         self.begun = 0
 
         @self.guard
@@ -53,7 +61,15 @@ class World:
     def play(self) -> None:
         """As a probe, and while closed, in every way."""
         for probing in (False, True):
-            for way in (self.function, self.guard.call, self.answered, self.entered, self.iterated, self.blocked, self.loaded):
+            for way in (
+                self.function,
+                self.guard.call,
+                self.answered,
+                self.entered,
+                self.iterated,
+                self.blocked,
+                self.loaded,
+            ):
                 if probing:
                     self.trip()
                 way(*[self.work] * (way == self.guard.call))
@@ -108,14 +124,14 @@ class World:
         assert len(self.registry.rules) in (1, 3)
 
 
-def child(body: Callable[[], None]) -> int:
-    """Runs it, and gives its exit status, negative for a signal."""
+def child(body: Callable[[int], None], n: int) -> int:
+    """Runs it with `n`, and gives its exit status, negative for a signal."""
     pid = os.fork()
     if pid == 0:
         try:
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             signal.alarm(60)
-            body()
+            body(n)
             os._exit(0)
         except BaseException as error:
             sys.excepthook(type(error), error, error.__traceback__)
@@ -140,7 +156,7 @@ def library() -> None:
         os._exit(7 if left else 8)
 
     failed = 0
-    while (status := child(lambda: play(failed + 1))) == -signal.SIGABRT:
+    while (status := child(play, failed + 1)) == -signal.SIGABRT:
         failed += 1
     assert status == 7, f"allocation {failed + 1} has failed: status {status}"
     assert failed > 20, failed
@@ -173,13 +189,13 @@ def interpreter() -> None:
     tried = calm = raised = 0
     # Some failures are nobody's concern; the scenario is through when none of many is felt.
     while calm < 100:
-        status = child(lambda: play(tried))
+        status = child(play, tried)
         assert status in (0, 7), f"allocation {tried}: status {status}"
         calm = calm + 1 if status == 7 else 0
         raised += status == 0
         tried += 1
     assert raised > 100, raised
-    print(f"python: each of {tried} allocations of the interpreter has failed, {raised} raised, nothing was lost")
+    print(f"python: each of {tried} allocations of the interpreter has failed, {raised} raised, none lost")
 
 
 {"library": library, "interpreter": interpreter}[sys.argv[1]]()

@@ -1,8 +1,8 @@
 """Drives the soak test's programs, samples what they hold, and judges it. `run` calls it.
 
 A program makes one round of load for every line that it reads, answers with one line of figures as JSON, and
-ends, with status 0, at the end of its input. It checks its own totals. It is sampled while it waits for a line, so
-that what it holds then, it keeps.
+ends, with status 0, at the end of its input. It checks its own totals. It is sampled while it waits for a
+line, so that what it holds then, it keeps.
 """
 
 from __future__ import annotations
@@ -32,12 +32,7 @@ class Program:
         self.name = name
         self.log = log
         self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log.open("w"),
-            text=True,
-            bufsize=1,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.open("w"), text=True, bufsize=1
         )
         self.samples: list[tuple[float, ...]] = []
         self.figures: dict[str, int] = {}
@@ -70,7 +65,7 @@ class Program:
         for _ in range(100):
             taken = self.sample(seconds)
             if not self.samples or all(
-                now <= then for now, then in zip(taken[3:], self.samples[0][3:])
+                now <= then for now, then in zip(taken[3:], self.samples[0][3:], strict=True)
             ):
                 break
             select.select([], [], [], 0.01)
@@ -81,9 +76,7 @@ class Program:
         status = self.process.wait(timeout=60)
         if status != 0:
             text = self.log.read_text().strip()
-            self.faults.append(
-                f"ended with status {status}" + (f": {text}" if text else "")
-            )
+            self.faults.append(f"ended with status {status}" + (f": {text}" if text else ""))
 
     def judge(self) -> None:
         """Memory flat once warm, files and threads as in the beginning."""
@@ -97,23 +90,17 @@ class Program:
         allowed = before + max(before // 10, 8 * MIB)
         self.memory = f"{before / MIB:.1f} -> {after / MIB:.1f} MiB"
         if after > allowed:
-            self.faults.append(
-                f"memory has grown: {self.memory}, allowed {allowed / MIB:.1f}"
-            )
+            self.faults.append(f"memory has grown: {self.memory}, allowed {allowed / MIB:.1f}")
         for column in (3, 4):
             first, last = warm[0][column], warm[-1][column]
             if last > first:
-                self.faults.append(
-                    f"{COLUMNS[column]} have grown from {first} to {last}"
-                )
+                self.faults.append(f"{COLUMNS[column]} have grown from {first} to {last}")
 
     def _proc(self, name: str) -> pathlib.Path:
         return pathlib.Path(f"/proc/{self.process.pid}/{name}")
 
 
-def soak(
-    program: Program, rounds: int | None, seconds: float, share: float, every: float
-) -> None:
+def soak(program: Program, rounds: int | None, seconds: float, share: float, every: float) -> None:
     """Rounds of load: so many, or for so long with that share of a processor."""
     began = time.monotonic()
     done, sampled = 0, -every
@@ -143,9 +130,7 @@ def report(program: Program, out: pathlib.Path) -> None:
             print(*row, sep=",", file=file)
     figures = ", ".join(f"{key} {value:,}" for key, value in program.figures.items())
     held = program.samples[-1][3:] if program.samples else ()
-    print(
-        f"{program.name}: {figures}; {getattr(program, 'memory', '?')}, {held} files and threads"
-    )
+    print(f"{program.name}: {figures}; {getattr(program, 'memory', '?')}, {held} files and threads")
     for fault in program.faults:
         print(f"{program.name}: FAULT: {fault}")
 
@@ -154,9 +139,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--rounds", type=int)
-    parser.add_argument(
-        "--share", type=float, default=0.12, help="of a processor, for each program"
-    )
+    parser.add_argument("--share", type=float, default=0.12, help="of a processor, for each program")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("program", nargs="+", help="NAME=COMMAND")
     options = parser.parse_args()
@@ -168,9 +151,7 @@ def main() -> int:
     seconds = options.minutes * 60
     every = max(1.0, seconds / 720)
     drivers = [
-        threading.Thread(
-            target=soak, args=[program, options.rounds, seconds, options.share, every]
-        )
+        threading.Thread(target=soak, args=[program, options.rounds, seconds, options.share, every])
         for program in programs
     ]
     for driver in drivers:
@@ -179,10 +160,7 @@ def main() -> int:
         driver.join()
     for program in programs:
         report(program, options.out)
-    plot.draw(
-        {program.name: program.samples for program in programs},
-        options.out / "soak.svg",
-    )
+    plot.draw({program.name: program.samples for program in programs}, options.out / "soak.svg")
     return any(program.faults for program in programs)
 
 

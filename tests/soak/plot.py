@@ -22,32 +22,19 @@ PANELS: tuple[tuple[str, int, Callable[[Sample], float]], ...] = (
 
 
 def _panel(
-    top: float,
-    height: int,
-    title: str,
-    curves: Mapping[str, list[tuple[float, float]]],
-    end: float,
+    top: float, height: int, title: str, curves: Mapping[str, list[tuple[float, float]]], end: float
 ) -> list[str]:
-    most = (
-        max((value for curve in curves.values() for _, value in curve), default=1) * 1.1
-    )
+    most = max((value for curve in curves.values() for _, value in curve), default=1) * 1.1
     across = (WIDTH - LEFT - RIGHT) / end
     parts = [f'<text x="{LEFT}" y="{top - 8:.0f}">{title}</text>']
     for part in range(3):
         y = top + height * (1 - part / 2)
         parts.append(f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>')
         label = f"{most * part / 2:.0f}"
-        parts.append(
-            f'<text class="quiet" text-anchor="end" x="{LEFT - 8}" y="{y + 4:.1f}">{label}</text>'
-        )
-    for (name, curve), colour in zip(curves.items(), COLOURS):
-        points = [
-            f"{LEFT + x * across:.1f} {top + height * (1 - y / most):.1f}"
-            for x, y in curve
-        ]
-        parts.append(
-            f'<path stroke="{colour}" d="M{"L".join(points)}"><title>{name}</title></path>'
-        )
+        parts.append(f'<text class="quiet" text-anchor="end" x="{LEFT - 8}" y="{y + 4:.1f}">{label}</text>')
+    for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
+        points = [f"{LEFT + x * across:.1f} {top + height * (1 - y / most):.1f}" for x, y in curve]
+        parts.append(f'<path stroke="{colour}" d="M{"L".join(points)}"><title>{name}</title></path>')
     return parts
 
 
@@ -62,13 +49,10 @@ def draw(samples: Mapping[str, Sequence[Sample]], out: pathlib.Path) -> None:
     ]
     top = 76.0
     for title, height, value in PANELS:
-        curves = {
-            name: [(sample[0], value(sample)) for sample in taken]
-            for name, taken in samples.items()
-        }
+        curves = {name: [(sample[0], value(sample)) for sample in taken] for name, taken in samples.items()}
         parts += _panel(top, height, title, curves, end)
         top += height + GAP
-    for number, (name, colour) in enumerate(zip(samples, COLOURS)):
+    for number, (name, colour) in enumerate(zip(samples, COLOURS, strict=False)):
         y = 90 + 22 * number
         parts.append(f'<path stroke="{colour}" d="M{WIDTH - RIGHT + 16} {y}h24"/>')
         parts.append(f'<text x="{WIDTH - RIGHT + 46}" y="{y + 4}">{name}</text>')

@@ -1,4 +1,4 @@
-"""The soak test's program in Python: a round of mixed load for every line that it reads. README.md beside it."""
+"""The soak test's program in Python: a round of mixed load for every line that it reads."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import tempfile
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+
+from calls import Boom, Calls
 
 import tripcoil
-from tripcoil import Change, CircuitOpenError, Guard, Outcome, Registry, VirtualClock
+from tripcoil import Change, CircuitOpenError, Registry, VirtualClock
 
 THREADS = 3
 CALLS = 60
@@ -26,180 +27,21 @@ CHANGES = 30
 warnings.filterwarnings("ignore", ".*multi-threaded.*fork.*", DeprecationWarning)
 
 
-class Boom(Exception):
-    """A failure of the dependency."""
-
-
-class Aside(Exception):
-    """A failure that says nothing of the dependency."""
-
-
 def lasting(seconds: int) -> list[dict[str, object]]:
     """The rules that are always there, edited by `seconds`."""
     every = {"timeWindow": seconds, "statIntervalMs": 1000}
-    ratio = {
-        "grade": 1,
-        "count": 0.5,
-        "statSlidingWindowBucketCount": 10,
-        "probeNum": 3,
-    }
+    ratio = {"grade": 1, "count": 0.5, "statSlidingWindowBucketCount": 10, "probeNum": 3}
     return [
         {"resource": "kept", "id": "kept", **ratio, **every},
-        {
-            "resource": "three",
-            "id": 1,
-            "grade": 0,
-            "count": 40,
-            "slowRatioThreshold": 0.6,
-            **every,
-        },
+        {"resource": "three", "id": 1, "grade": 0, "count": 40, "slowRatioThreshold": 0.6, **every},
         {"resource": "three", "id": 2, **ratio, **every},
         {"resource": "three", "id": 3, "grade": 3, "count": 8, **every},
     ]
 
 
 BRIEF = {"resource": "brief", "grade": 2, "count": 5, "timeWindow": 1}
-LIKE = {
-    "resource": "like-[0-9]+",
-    "regex": True,
-    "grade": 1,
-    "count": 0.5,
-    "timeWindow": 1,
-}
+LIKE = {"resource": "like-[0-9]+", "regex": True, "grade": 1, "count": 0.5, "timeWindow": 1}
 DEFAULT = {"resource": "*", "grade": 2, "count": 3, "timeWindow": 1}
-
-
-class Calls:
-    """Calls of one resource, in every way that there is. Each way says what its call came to."""
-
-    def __init__(self, registry: Registry, name: str) -> None:
-        guard = registry.breaker(
-            name, ignore=Aside, is_failure=lambda result: result is Boom
-        )
-        self.guard = guard
-        self.answering = registry.breaker(
-            name, ignore=Aside, fallback=lambda error: error
-        )
-
-        @guard
-        def items(number: int) -> Iterator[int]:
-            yield from range(number)
-
-        self.items = items
-        self.function = guard(self.work)
-
-    def work(self, outcome: str) -> object:
-        if outcome == "bad":
-            raise Boom
-        if outcome == "ignored":
-            raise Aside
-        if outcome == "traced":
-            tripcoil.trace(Boom())
-        return Boom if outcome == "judged" else None
-
-    def called(self, how: Callable[[str], object], outcome: str) -> str:
-        try:
-            how(outcome)
-        except CircuitOpenError:
-            return "blocked"
-        except (Boom, Aside):
-            pass
-        return {"traced": "bad", "judged": "bad"}.get(outcome, outcome)
-
-    def by_hand(self, outcome: str) -> str:
-        try:
-            entry = self.guard.enter()
-        except CircuitOpenError as error:
-            assert error.resource in str(error)
-            return "blocked"
-        ends = {"bad": Boom(), "ignored": Outcome.IGNORED, "good": None}
-        assert entry.exit(ends.get(outcome), response_time=random.random() / 16)
-        assert not entry.exit()
-        return outcome if outcome in ends else "good"
-
-    def block(self, outcome: str) -> None:
-        with self.guard:
-            if self.work(outcome) is Boom:
-                raise Boom
-
-    def left(self, _outcome: str) -> str:
-        """A generator that is not read to its end, or an entry that is lost."""
-        if random.random() < 0.5:
-            iterator = self.items(3)
-            try:
-                next(iterator)
-            except CircuitOpenError:
-                return "blocked"
-            return "cancelled"
-        try:
-            self.guard.enter()
-        except CircuitOpenError:
-            return "blocked"
-        return "cancelled"
-
-    def read(self, _outcome: str) -> str:
-        try:
-            return "good" if list(self.items(2)) else "never"
-        except CircuitOpenError:
-            return "blocked"
-
-    def answered(self, outcome: str) -> str:
-        answer = self.answering.call(
-            self.work, outcome if outcome != "ignored" else "good"
-        )
-        if isinstance(answer, CircuitOpenError):
-            return "blocked"
-        return "bad" if outcome in ("bad", "traced") else "good"
-
-    def one(self, outcome: str) -> str:
-        way = random.randrange(7)
-        if way < 3:
-            return self.called(
-                (self.function, self.block, lambda o: self.guard.call(self.work, o))[
-                    way
-                ],
-                outcome,
-            )
-        return (self.by_hand, self.left, self.read, self.answered)[way - 3](outcome)
-
-    async def tasks(self, counts: Counter[str]) -> None:
-        """Coroutines, of which some are cancelled, and generators, of which some are left."""
-        never = asyncio.Event()
-
-        @self.guard
-        async def work(number: int) -> None:
-            begun.add(number)
-            if number % 3 == 0:
-                await never.wait()
-            if number % 3 == 1:
-                raise Boom
-
-        @self.guard
-        async def items() -> object:
-            yield 1
-            await never.wait()
-
-        begun: set[int] = set()
-        works = [asyncio.ensure_future(work(number)) for number in range(9)]
-        await asyncio.sleep(0)
-        left = items()
-        try:
-            await anext(left)
-            counts["cancelled"] += 1
-        except CircuitOpenError:
-            counts["blocked"] += 1
-        del left
-        for number, task in enumerate(works):
-            if number % 3 == 0:
-                task.cancel()
-        for number, result in enumerate(
-            await asyncio.gather(*works, return_exceptions=True)
-        ):
-            blocked = isinstance(result, CircuitOpenError)
-            assert blocked or number in begun
-            counts[
-                "blocked" if blocked else ("cancelled", "bad", "good")[number % 3]
-            ] += 1
 
 
 class World:
@@ -209,14 +51,8 @@ class World:
         self.clock = VirtualClock()
         self.registry = Registry(clock=self.clock)
         self.rules = folder / "rules.json"
-        self.counts = {
-            "kept": Counter[str](),
-            "three": Counter[str](),
-            "others": Counter[str](),
-        }
-        self.did = Counter[str](
-            dict.fromkeys(("rounds", "trips", "told", "reloads", "observers"), 0)
-        )
+        self.counts = {"kept": Counter[str](), "three": Counter[str](), "others": Counter[str]()}
+        self.did = Counter[str](dict.fromkeys(("rounds", "trips", "told", "reloads", "observers"), 0))
         self.load(lasting(1))
         self.registry.observe(self.trip, name="trips")
         self.kept = Calls(self.registry, "kept")
@@ -245,20 +81,12 @@ class World:
         chance = random.Random(seed)
         for step in range(CALLS):
             ill = step // 20 % 3 == 0
-            outcome = chance.choice(
-                ["bad"] * 3 + ["good"] if ill else ["good"] * 9 + ["bad"]
-            )
+            outcome = chance.choice(["bad"] * 3 + ["good"] if ill else ["good"] * 9 + ["bad"])
             if chance.random() < 0.2:
                 outcome = chance.choice(["ignored", "traced", "judged"])
             counts["kept"][self.kept.one(outcome)] += 1
             counts["three"][self.three.one(outcome)] += 1
-            name = chance.choice(
-                [
-                    "brief",
-                    f"like-{chance.randrange(32)}",
-                    f"other-{chance.randrange(32)}",
-                ]
-            )
+            name = chance.choice(["brief", f"like-{chance.randrange(32)}", f"other-{chance.randrange(32)}"])
             counts["others"][Calls(self.registry, name).one(outcome)] += 1
             self.clock.advance(chance.random() / 32)
         asyncio.run(self.kept.tasks(counts["kept"]))
@@ -274,17 +102,13 @@ class World:
                 self.did["observers"] += 1
             case 2:
                 for calls in (self.kept, self.three):
-                    calls.guard.resource.set_mode(
-                        random.choice(["forced-open", "disabled", "normal"])
-                    )
+                    calls.guard.resource.set_mode(random.choice(["forced-open", "disabled", "normal"]))
                     calls.guard.resource.set_mode("normal")
             case 3:
                 self.another_registry()
             case 4:
                 for resource in self.registry.resources:
-                    assert all(
-                        breaker.snapshot().totals for breaker in resource.breakers
-                    )
+                    assert all(breaker.snapshot().totals for breaker in resource.breakers)
             case 5:
                 self.clock.set(random.uniform(0, 1000))
 
@@ -297,9 +121,7 @@ class World:
         registry = Registry(max_resources=16)
         with registry.observe(self.told), registry.transitions(maxsize=4):
             calls = Calls(registry, "stock")
-            guard = registry.breaker(
-                "stock", strategy="error_count", threshold=3, retry_timeout=0.001
-            )
+            guard = registry.breaker("stock", strategy="error_count", threshold=3, retry_timeout=0.001)
             for number in range(16):
                 calls.one("bad")
                 Calls(registry, f"name-{number * 7 % 32}").one("good")
@@ -346,13 +168,9 @@ class World:
 
     def round(self, number: int) -> None:
         self.hold()
-        counts = [
-            {name: Counter[str]() for name in self.counts} for _ in range(THREADS)
-        ]
+        counts = [{name: Counter[str]() for name in self.counts} for _ in range(THREADS)]
         threads = [
-            threading.Thread(
-                target=self.threads, args=(number * 8 + thread, counts[thread])
-            )
+            threading.Thread(target=self.threads, args=(number * 8 + thread, counts[thread]))
             for thread in range(THREADS)
         ]
         for thread in threads:
@@ -374,25 +192,16 @@ class World:
 
     def check(self, name: str, held: int) -> None:
         counts = self.counts[name]
-        totals = [
-            breaker.snapshot().totals
-            for breaker in self.registry.resource(name).breakers
-        ]
+        totals = [breaker.snapshot().totals for breaker in self.registry.resource(name).breakers]
         seen = {
-            key: [getattr(one, key) for one in totals]
-            for key in ("passed", "blocked", "good", "bad", "late")
+            key: [getattr(one, key) for one in totals] for key in ("passed", "blocked", "good", "bad", "late")
         }
         said = f"{name}: {seen}, {[(t.ignored, t.cancelled) for t in totals]}, {counts}, {held} held"
         for one in totals:
-            assert (
-                one.passed
-                == one.good + one.bad + one.ignored + one.cancelled + one.late
-            ), said
+            assert one.passed == one.good + one.bad + one.ignored + one.cancelled + one.late, said
         assert sum(seen["blocked"]) == counts["blocked"], said
         last = totals[-1]
-        assert (
-            last.ignored == counts["ignored"] and last.cancelled == counts["cancelled"]
-        ), said
+        assert last.ignored == counts["ignored"] and last.cancelled == counts["cancelled"], said
         assert last.good + last.bad + last.late == counts["good"] + counts["bad"], said
 
     def figures(self) -> dict[str, int]:
