@@ -128,7 +128,7 @@ impl Registry {
     ///
     /// They guard it while no exact and no regex rule that is loaded does, and default rules then do not.
     /// Loads leave them. They are kept with the resource: a bounded registry forgets them when the
-    /// resource gives its place away, and takes none for a name that it has no place for.
+    /// resource gives its place away, and takes none for a name that it has no place for: it reports 0 then.
     ///
     /// # Errors
     /// Every rule that is not an exact one of the resource, or whose id another one has.
@@ -148,12 +148,13 @@ impl Registry {
     fn set_own(&self, name: &str, read: Result<(Vec<Rule>, Report), Faults>) -> Result<Report, Faults> {
         let (rules, report) = read?;
         let resource = self.resource(name).expect("the scope's name has been checked");
-        if !resource.is_unguarded() {
-            let loading = self.loading();
-            let rules: Vec<Arc<Rule>> = rules.into_iter().map(Arc::new).collect();
-            resource.0.own_rules.store((!rules.is_empty()).then(|| Arc::new(rules)));
-            loading.rules.apply_to(&resource.0);
+        if resource.is_unguarded() {
+            return Ok(Report { rules: 0, ..report });
         }
+        let loading = self.loading();
+        let rules: Vec<Arc<Rule>> = rules.into_iter().map(Arc::new).collect();
+        resource.0.own_rules.store((!rules.is_empty()).then(|| Arc::new(rules)));
+        loading.rules.apply_to(&resource.0);
         Ok(report)
     }
 

@@ -93,3 +93,12 @@ fn they_trip() {
     trip(&world.r());
     assert!(is_blocked(&world.r()));
 }
+
+#[test]
+fn a_bounded_registry_reports_none_for_a_name_that_it_has_no_place_for() {
+    let registry = Registry::builder().max_resources(1).build();
+    let held = registry.resource("held").unwrap();
+    assert_eq!(registry.set_own_rules("held", [rule("held", 7.0)]).unwrap().rules, 1);
+    assert_eq!(registry.set_own_rules("other", [rule("other", 7.0)]).unwrap().rules, 0);
+    assert_eq!((thresholds(&held), registry.rules().len()), (vec![7.0], 1));
+}
