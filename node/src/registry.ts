@@ -128,7 +128,7 @@ export class Registry {
    * Gives a resource rules of its own, in the place of those it had: what the code that calls it says, as the rule
    * among the options of `breaker` does. They guard it while no rule that is loaded for its name does, and default
    * rules then do not; loads leave them. A bounded registry forgets them with the resource, and takes none for a name
-   * that it has no place for.
+   * that it has no place for: its report says 0 then.
    */
   setOwnRules(name: string, rules: RuleSource): Report {
     checkName('name', name)
@@ -202,7 +202,7 @@ export class Registry {
     return this.#native.excluded()
   }
 
-  /** All rules that are loaded: exact ones, then regex ones, then default ones. */
+  /** All rules: exact ones, then regex ones, then resources' own where none of these guards them, then default ones. */
   get rules(): Rule[] {
     return this.#native.rules()
   }

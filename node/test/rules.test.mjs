@@ -350,3 +350,21 @@ test('arguments that are none are refused by name', () => {
   assert.throws(() => registry.onTransition(5), { ...bad, message: /^listener: / })
   assert.throws(() => registry.transitions({ buffer: 0 }), { ...bad, message: /^buffer: / })
 })
+
+test('own rules are listed while they guard, and reported as taken where there is a place for them', () => {
+  const registry = new Registry({ maxResources: 1 })
+  const held = registry.resource('held')
+  const own = { strategy: 'errorCount', threshold: 7, retryTimeout: 1000 }
+  const thresholds = () => registry.rules.map(({ threshold }) => threshold)
+  assert.equal(registry.setOwnRules('held', { resource: 'held', ...own }).rules, 1)
+  assert.equal(registry.setOwnRules('other', { resource: 'other', ...own }).rules, 0)
+  assert.deepEqual(thresholds(), [7])
+  registry.load({ resource: '.*', regex: true, ...own, threshold: 3 })
+  assert.deepEqual(thresholds(), [3])
+  registry.load({ resource: 'held', ...own, threshold: 2 })
+  assert.deepEqual(thresholds(), [2])
+  registry.load([])
+  registry.loadDefaults({ resource: '*', ...own, threshold: 1 })
+  assert.deepEqual(thresholds(), [7, 1])
+  assert.equal(held.breakers()[0].rule.threshold, 7)
+})
