@@ -75,8 +75,9 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
 
     #[inline]
     fn swap_slack(&self, from: Slack, to: Slack) -> bool {
-        // Release: whoever finds the word changed finds what was changed before. Acquire: as above.
-        self.head.slack.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        // Release: whoever finds the word changed finds what was changed before. What it replaces has been
+        // acquired when it was read.
+        self.head.slack.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// Whether no good call can trip the breaker at this place.

@@ -216,11 +216,7 @@ fn begun<E>(w: &World) -> Result<(), E> {
 }
 
 fn a_call(w: &World) {
-<<<<<<< HEAD
     w.ended(w.r.call(|| begun::<Foreign>(w)), Outcome::Good);
-=======
-    w.ended(w.r.call(|| w.succeed::<Foreign>()), Outcome::Good);
->>>>>>> f124d42 (Hold the Python programs of the tests to the package's formatting)
 }
 
 fn a_call_that_fails(w: &World) {
@@ -234,11 +230,7 @@ fn a_call_that_fails(w: &World) {
 fn a_call_with_its_entry(w: &World) {
     let result = w.r.call_with(|entry| {
         entry.mark_bad();
-<<<<<<< HEAD
         begun::<Foreign>(w)
-=======
-        w.succeed::<Foreign>()
->>>>>>> f124d42 (Hold the Python programs of the tests to the package's formatting)
     });
     w.ended(result, Outcome::Bad);
 }
@@ -249,11 +241,7 @@ fn a_call_that_is_classified(w: &World) {
 }
 
 fn a_future(w: &World) {
-<<<<<<< HEAD
     w.ended(ready(w.r.call_async(async { begun::<Foreign>(w) })), Outcome::Good);
-=======
-    w.ended(ready(w.r.call_async(async { w.succeed::<Foreign>() })), Outcome::Good);
->>>>>>> f124d42 (Hold the Python programs of the tests to the package's formatting)
 }
 
 fn a_future_that_is_classified(w: &World) {
@@ -285,20 +273,12 @@ fn a_future_that_is_dropped(w: &World) {
 
 fn a_fallback(w: &World) {
     w.r.set_mode(Mode::ForcedOpen);
-<<<<<<< HEAD
     w.r.classify(by_result).call_or(|| begun(w), |by| w.blocked(by)).unwrap();
-=======
-    w.r.classify(by_result).call_or(|| w.succeed(), |by| w.blocked(by)).unwrap();
->>>>>>> f124d42 (Hold the Python programs of the tests to the package's formatting)
 }
 
 fn a_fallback_of_a_future(w: &World) {
     w.r.set_mode(Mode::ForcedOpen);
-<<<<<<< HEAD
     ready(w.r.classify(by_result).call_async_or(async { begun(w) }, |by| w.blocked(by))).unwrap();
-=======
-    ready(w.r.classify(by_result).call_async_or(async { w.succeed() }, |by| w.blocked(by))).unwrap();
->>>>>>> f124d42 (Hold the Python programs of the tests to the package's formatting)
 }
 
 fn observers(w: &World) {

@@ -122,3 +122,18 @@ fn a_reset_opens_nothing_and_closes_an_open_breaker() {
     assert_eq!((reset.from, reset.to), (State::Open, State::Closed));
     assert!(memory.breaker().admit_closed().is_some());
 }
+
+#[test]
+fn an_edited_limit_tells_which_calls_are_slow() {
+    let slow_after = |ms| {
+        let condition = Condition::SlowRatio { threshold: 1.0, slow_after: millis(ms) };
+        Rule { min_request_amount: 9, ..Rule::new(condition, 1000) }
+    };
+    let memory = Memory::of(&slow_after(9));
+    let five = tripcoil_core::Ending { error: false, response_time: millis(5) };
+    for (ms, window) in [(9, (1, 0)), (1, (1, 1)), (2, (1, 2)), (7, (2, 2)), (4, (2, 3))] {
+        memory.breaker().edit(&slow_after(ms)).unwrap();
+        memory.calls(1, five, 0);
+        assert_eq!(memory.window(0), counts(window.0, window.1));
+    }
+}
