@@ -156,3 +156,14 @@ fn a_wait_beyond_the_clocks_end_never_ends() {
     let _ = memory.call(BAD, NEVER - 5);
     assert_eq!(memory.rejection(NEVER).retry_after(), DUE);
 }
+
+#[test]
+fn a_good_call_ends_a_run_whose_errors_are_out_of_the_window() {
+    let memory = Memory::of(&Rule { buckets: 2, ..rule(Condition::ConsecutiveErrors(3.0)) });
+    memory.calls(1, GOOD, millis(5000));
+    // The clock goes back, and forward again to a bucket that is in place.
+    memory.calls(2, BAD, millis(500));
+    memory.calls(1, GOOD, millis(5000));
+    assert_eq!(memory.breaker().snapshot(millis(5000)).run, 0);
+    memory.calls(2, BAD, millis(5000));
+}
