@@ -152,3 +152,28 @@ impl Story {
         told
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{RuleBuilder, Strategy};
+
+    fn rule(threshold: f64) -> Arc<Rule> {
+        let builder = RuleBuilder::new(Strategy::ErrorCount, "r").threshold(threshold);
+        Arc::new(builder.retry_timeout(Duration::from_secs(1)).build().unwrap())
+    }
+
+    #[test]
+    fn a_generation_is_told_by_the_rule_that_it_was_under() {
+        let mut story = Story::default();
+        for (threshold, born) in [(1.0, 3), (2.0, 7)] {
+            story.begin(rule(threshold), born, 0);
+            story.end();
+        }
+        story.begin(rule(3.0), 11, 0);
+        let under = |generation| story.rule_of(generation).map_or(0.0, |rule| rule.threshold());
+        assert_eq!([2, 3, 6, 7, 10, 11].map(under), [0.0, 1.0, 1.0, 2.0, 2.0, 3.0]);
+    }
+}
