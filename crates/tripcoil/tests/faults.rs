@@ -210,13 +210,8 @@ fn a_destructors_call(w: &World) {
     resume_unwind(Box::new(Blown));
 }
 
-fn begun<E>(w: &World) -> Result<(), E> {
-    w.begin();
-    Ok(())
-}
-
 fn a_call(w: &World) {
-    w.ended(w.r.call(|| begun::<Foreign>(w)), Outcome::Good);
+    w.ended(w.r.call(|| w.succeed::<Foreign>()), Outcome::Good);
 }
 
 fn a_call_that_fails(w: &World) {
@@ -230,7 +225,7 @@ fn a_call_that_fails(w: &World) {
 fn a_call_with_its_entry(w: &World) {
     let result = w.r.call_with(|entry| {
         entry.mark_bad();
-        begun::<Foreign>(w)
+        w.succeed::<Foreign>()
     });
     w.ended(result, Outcome::Bad);
 }
@@ -241,7 +236,7 @@ fn a_call_that_is_classified(w: &World) {
 }
 
 fn a_future(w: &World) {
-    w.ended(ready(w.r.call_async(async { begun::<Foreign>(w) })), Outcome::Good);
+    w.ended(ready(w.r.call_async(async { w.succeed::<Foreign>() })), Outcome::Good);
 }
 
 fn a_future_that_is_classified(w: &World) {
@@ -273,12 +268,12 @@ fn a_future_that_is_dropped(w: &World) {
 
 fn a_fallback(w: &World) {
     w.r.set_mode(Mode::ForcedOpen);
-    w.r.classify(by_result).call_or(|| begun(w), |by| w.blocked(by)).unwrap();
+    w.r.classify(by_result).call_or(|| w.succeed(), |by| w.blocked(by)).unwrap();
 }
 
 fn a_fallback_of_a_future(w: &World) {
     w.r.set_mode(Mode::ForcedOpen);
-    ready(w.r.classify(by_result).call_async_or(async { begun(w) }, |by| w.blocked(by))).unwrap();
+    ready(w.r.classify(by_result).call_async_or(async { w.succeed() }, |by| w.blocked(by))).unwrap();
 }
 
 fn observers(w: &World) {
