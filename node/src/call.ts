@@ -2,7 +2,7 @@
 import { EventEmitter, getMaxListeners, setMaxListeners } from 'node:events'
 import { withSignal } from './carrier'
 import { isBlocked, TimeoutError } from './errors'
-import { BAD, CANCELLED, CHANGED, GOOD, Lease, type Outcome } from './gate'
+import { BAD, CANCELLED, CHANGED, endStranded, GOOD, Lease, type Outcome, stranded } from './gate'
 import type { Policy } from './policy'
 import type { Ending, Leave } from './stream'
 import { storage, type Traced } from './trace'
@@ -25,7 +25,16 @@ export function call(policy: Policy, fn: Fn, self: unknown, args: unknown[], eve
   return new Promise((resolve, reject) => {
     const signal = policy.callerSignal(args)
     if (signal?.aborted) return reject(signal.reason)
-    new Call(policy, fn, self, args, signal, events, resolve, reject).begin()
+    const made = new Call(policy, fn, self, args, signal, events, resolve, reject)
+    try {
+      made.begin()
+    } catch (error) {
+      // There was no stack to end it with, or to tell of that it has.
+      const { out } = made
+      if (out.token >= 0) stranded[stranded.length] = out.token
+      out.token = -1
+      throw error
+    }
   })
 }
 
@@ -50,7 +59,8 @@ class Call {
   #traced: Traced | undefined
   #onAbort: (() => void) | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  #token = 0
+  /** Where it is ended, until it is a lease's. */
+  readonly out = { token: -1 }
   /** The call of a result that goes on. */
   #lease: Lease | undefined
   /** Whether it has its outcome. */
@@ -80,13 +90,15 @@ class Call {
   begin(): void {
     const { gate, onBlocked, fallback } = this.#policy
     const refusal = this.#policy.refuse?.()
-    if (refusal === undefined) this.#token = this.#policy.enter(this.#resource)
-    if (refusal !== undefined || this.#token < 0) {
-      const error = refusal ?? gate.blocked(this.#token, this.#resource)
+    if (stranded.length > 0) endStranded()
+    if (refusal === undefined) this.out.token = this.#policy.enter(this.#resource)
+    const { token } = this.out
+    if (token < 0) {
+      const error = refusal ?? gate.blocked(token, this.#resource)
       this.#events?.reject(error)
       return this.#recover(error, onBlocked ?? fallback)
     }
-    if (this.#token & CHANGED) gate.hub.drain()
+    if (token & CHANGED) gate.hub.drain()
     let result: unknown
     try {
       this.#watch()
@@ -132,7 +144,7 @@ class Call {
     const isBad = outcome === GOOD && this.#traced?.isBad
     const judged = isBad ? BAD : outcome
     if (this.#lease !== undefined) return this.#lease.end(judged)
-    this.#policy.gate.exit(this.#token, judged)
+    this.#policy.gate.exitOut(this.out, judged)
     return true
   }
 
@@ -186,8 +198,9 @@ class Call {
 
   /** What to hand out for a result that goes on; nothing for one that does not, or whose end cannot be seen. */
   #followed(value: unknown): object | undefined {
-    const lease = new Lease(this.#token, this.#policy.gate)
+    const lease = new Lease(this.out.token, this.#policy.gate)
     this.#lease = lease
+    this.out.token = -1
     try {
       return this.#policy.endOf(value, this.#streamed, leaving(lease, this.#signal && new WeakRef(this)))
     } catch {

@@ -25,6 +25,22 @@ export const CHANGED = 4
 // Constants of the module, so that the engine knows which functions are called.
 const { exit } = doors
 
+/** A call that is out. */
+export interface Out {
+  /** Negative once it has ended. */
+  token: number
+}
+
+/**
+ * Calls that could not be ended for want of stack. They have failed, and are ended when another one asks for leave. What is
+ * done to put one here must call nothing.
+ */
+export const stranded: number[] = []
+
+export function endStranded(): void {
+  for (const token of stranded.splice(0)) exit(token + BAD)
+}
+
 /** Ends calls, and makes the errors of those that were blocked. */
 export class Gate {
   readonly hub: Hub
@@ -43,6 +59,24 @@ export class Gate {
   /** Ends a call. */
   exit(token: number, outcome: Outcome): void {
     if (exit(token + outcome)) this.hub.drain()
+  }
+
+  /** As `exit`, for one that must not be lost whatever fails. */
+  exitOut(out: Out, outcome: Outcome): void {
+    if (out.token < 0) return
+    const isChanged = exit(out.token + outcome)
+    out.token = -1
+    if (isChanged) this.hub.drain()
+  }
+
+  /** As `end`, for one that must not be lost whatever fails. */
+  endOut(out: Out, judge: () => Outcome): void {
+    let outcome: Outcome = BAD
+    try {
+      outcome = judge()
+    } finally {
+      this.exitOut(out, outcome)
+    }
   }
 
   /** Ends a call as it is judged: where judging throws, as bad, and what it throws goes on. */

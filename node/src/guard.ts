@@ -2,7 +2,7 @@
 import { doors, pulse } from './addon'
 import { call } from './call'
 import { checkName, checkSync, invalid, optionsOf } from './check'
-import { BAD, CANCELLED, CHANGED, type Gate, GOOD, Lease, type Outcome } from './gate'
+import { BAD, CANCELLED, CHANGED, type Gate, GOOD, Lease, type Out, type Outcome, stranded } from './gate'
 import { watchedLateGenerator } from './generator'
 import type { Pass } from './pass'
 import { CALL_OPTIONS, type CallOptions, checkPosition, Policy } from './policy'
@@ -144,21 +144,29 @@ function guardPlainly(policy: Policy, fn: AnyFunction, { passes, gate, name }: R
       if (token < 0) return Promise.reject(gate.blocked(token, name))
       pass = passes.last
     }
-    let result: unknown
+    let end: End = fail
+    let to: unknown
+    let settlers: Settlers | undefined
     try {
-      result = apply(fn, this, args)
+      const result = apply(fn, this, args)
+      if (isObject(result)) {
+        settlers = spare.take() ?? new Settlers(policy, gate, spare)
+        settlers.begin(token, pass)
+        return (isPlainPromise(result) ? result : adopted(result)).then(settlers.fulfilled, settlers.rejected)
+      }
+      end = succeed
+      to = result
     } catch (error) {
-      return settled(fail, policy, gate, token, error)
+      // Also where looking at it has failed, or its constructor has changed since: there are no reactions.
+      to = error
     }
-    if (!isObject(result)) return settled(succeed, policy, gate, token, result)
-    const settlers = spare.take() ?? new Settlers(policy, gate, spare)
-    settlers.begin(token, pass)
+    const out = { token }
     try {
-      return (isPlainPromise(result) ? result : adopted(result)).then(settlers.fulfilled, settlers.rejected)
-    } catch (error) {
-      // Looking at it has failed, or its constructor has changed since: there are no reactions.
-      settlers.forget()
-      return settled(fail, policy, gate, token, error)
+      settlers?.forget()
+      return settled(end, policy, gate, out, to)
+    } finally {
+      // There was no stack to end it with.
+      if (out.token >= 0) stranded[stranded.length] = token
     }
   }
 }
@@ -180,14 +188,14 @@ class Settlers {
     this.fulfilled = (value) => {
       const token = this.forget()
       if (token < 0) return value
-      if (!trustsResults) return succeed(policy, gate, token, value)
+      if (!trustsResults) return succeed(policy, gate, { token }, value)
       if (exit(token)) hub.drain()
       return value
     }
     this.rejected = (error) => {
       const token = this.forget()
       if (token < 0) throw error
-      return fail(policy, gate, token, error)
+      return fail(policy, gate, { token }, error)
     }
   }
 
@@ -222,21 +230,21 @@ class Spare {
   }
 }
 
-function succeed<T>(policy: Policy, gate: Gate, token: number, value: T): T {
-  gate.end(token, () => policy.ofResult(value))
+function succeed<T>(policy: Policy, gate: Gate, out: Out, value: T): T {
+  gate.endOut(out, () => policy.ofResult(value))
   return value
 }
 
-function fail(policy: Policy, gate: Gate, token: number, error: unknown): never {
-  gate.end(token, () => policy.ofError(error))
+function fail(policy: Policy, gate: Gate, out: Out, error: unknown): never {
+  gate.endOut(out, () => policy.ofError(error))
   throw error
 }
 
-type End = (policy: Policy, gate: Gate, token: number, settled: unknown) => unknown
+type End = (policy: Policy, gate: Gate, out: Out, settled: unknown) => unknown
 
 /** Ends a call that has come to something at once. */
-function settled(end: End, policy: Policy, gate: Gate, token: number, to: unknown): Promise<unknown> {
-  return new Promise((resolve) => resolve(end(policy, gate, token, to)))
+function settled(end: End, policy: Policy, gate: Gate, out: Out, to: unknown): Promise<unknown> {
+  return new Promise((resolve) => resolve(end(policy, gate, out, to)))
 }
 
 /** Whether its reactions are the language's: for what only looks like it, reacting fails, as awaiting it does. */

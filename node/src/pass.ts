@@ -1,6 +1,6 @@
 /** Leave that many calls make use of, so that a healthy breaker need not be asked for each. */
 import { doors, native, pulse } from './addon'
-import { CHANGED } from './gate'
+import { CHANGED, endStranded, stranded } from './gate'
 import type { Hub } from './transitions'
 
 const { admit } = doors
@@ -40,11 +40,17 @@ export class Passes {
   admit(): number {
     // Read before: what changes meanwhile is noticed by the next call.
     const beat = pulse[0]!
+    if (stranded.length > 0) endStranded()
     const given = admit(this.#number)
     if (given < 0) return given
     const token = given & ~CHANGED
-    if (token & PASS) this.#renew(token, beat)
-    if (given !== token) this.#hub.drain()
+    try {
+      if (token & PASS) this.#renew(token, beat)
+      if (given !== token) this.#hub.drain()
+    } catch (error) {
+      if ((token & PASS) === 0) stranded[stranded.length] = token
+      throw error
+    }
     return token
   }
 

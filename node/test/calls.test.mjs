@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import { breaker, Breaker, CircuitOpenError, isBlocked, Registry, trace } from 'tripcoil'
-import { deferred, guardedWorld, R0, totals, trip, turn, world } from './support.mjs'
+import { deferred, guardedWorld, R0, run, totals, trip, turn, world } from './support.mjs'
 
 test('arguments, this, name and length are those of the function', async () => {
   const { call } = guardedWorld(async function fetchStock(sku, amount) {
@@ -399,3 +399,29 @@ test('a resource calls what it is given, with the signal of the call', async () 
   await assert.rejects(aborted, (error) => error === 'enough')
   assert.deepEqual(totals(stock), { passed: 4, good: 1, bad: 2, cancelled: 1 })
 })
+
+for (const options of ['{}', '{ fallback: (error) => { throw error } }']) {
+  test(`calls so deep that there is no stack to end them with are ended when there is some: ${options}`, () => {
+    const { status, stdout } = run(`
+      import { createRequire } from 'node:module'
+      import { breaker, Registry } from 'tripcoil'
+      const { doors } = createRequire(import.meta.url)('./dist/addon.js')
+      process.on('unhandledRejection', () => {})
+      const registry = new Registry()
+      let goesOn = true
+      // A call whose time is judged has a number of its own while it is out.
+      const rule = { strategy: 'slowRatio', maxAllowedRt: 1000, threshold: 1, minRequestAmount: 1e6, retryTimeout: 1000 }
+      const call = breaker(() => (goesOn ? call() : 5), { resource: 'deep', registry, ...rule, ...${options} })
+      const rounds = 20
+      for (let i = 0; i < rounds; i++) {
+        try { await call() } catch {}
+        await new Promise(setImmediate)
+      }
+      goesOn = false
+      await call()
+      const numbers = new Set(Array.from({ length: 30_000 }, () => doors.enter(call.resource.number) >> 3))
+      console.log(Math.max(...numbers) + 1 - numbers.size < rounds / 2)
+    `)
+    assert.deepEqual([status, stdout.trim()], [0, 'true'])
+  })
+}
