@@ -5,7 +5,7 @@ import { InvalidRuleError, readRules, Registry, VirtualClock } from 'tripcoil'
 const OK = 0
 const BLOCKED = 1
 const ALREADY_ENDED = 2
-const INVALID_HANDLE = 11
+const NOT_FOUND = 3
 const INVALID_RULES = 17
 const STATES = { closed: 0, open: 1, halfOpen: 2 }
 const MODES = ['normal', 'forcedOpen', 'disabled', 'observeOnly']
@@ -82,7 +82,8 @@ function enter(number) {
 
 function control(rule, mode) {
   const breaker = registry.resource(input.text().toString()).breakers()[rule]
-  return (mode === undefined ? breaker.reset() : breaker.setMode(MODES[mode])) ? OK : INVALID_HANDLE
+  const done = mode === undefined ? breaker?.reset() : breaker?.setMode(MODES[mode])
+  return done ? OK : NOT_FOUND
 }
 
 function exclude(whether) {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import IO
 
 from tripcoil import (
@@ -23,7 +24,7 @@ from tripcoil import (
     read_rules,
 )
 
-OK, BLOCKED, ALREADY_ENDED, INVALID_HANDLE, INVALID_RULES = 0, 1, 2, 11, 17
+OK, BLOCKED, ALREADY_ENDED, NOT_FOUND, INVALID_RULES = 0, 1, 2, 3, 17
 OUTCOMES = {1: Outcome.GOOD, 2: Outcome.BAD, 3: Outcome.IGNORED, 4: Outcome.CANCELLED}
 STATES = {State.CLOSED: 0, State.OPEN: 1, State.HALF_OPEN: 2}
 MODES = [Mode.NORMAL, Mode.FORCED_OPEN, Mode.DISABLED, Mode.OBSERVE_ONLY]
@@ -69,9 +70,9 @@ class Driver:
             case "end":
                 status = OK if self._entries[what].exit(OUTCOMES[rest[0]]) else ALREADY_ENDED
             case "mode":
-                status = OK if self._breaker(what).set_mode(MODES[rest[0]]) else INVALID_HANDLE
+                status = self._control(what, lambda breaker: breaker.set_mode(MODES[rest[0]]))
             case "reset":
-                status = OK if self._breaker(what).reset() else INVALID_HANDLE
+                status = self._control(what, Breaker.reset)
             case "exclude":
                 (self._registry.exclude if what else self._registry.include)(self._text())
                 status = OK
@@ -113,8 +114,9 @@ class Driver:
             return BLOCKED
         return OK
 
-    def _breaker(self, position: int) -> Breaker:
-        return self._registry.resource(self._text()).breakers[position]
+    def _control(self, position: int, control: Callable[[Breaker], bool]) -> int:
+        breakers = self._registry.resource(self._text()).breakers
+        return OK if position < len(breakers) and control(breakers[position]) else NOT_FOUND
 
     def _tell_changes(self) -> None:
         for change in self._changes:

@@ -158,9 +158,11 @@ static tripcoil_status control(size_t rule, const int *mode)
     tripcoil_status status;
 
     OK(tripcoil_registry_resource(registry, name.bytes, name.length, &resource));
-    OK(tripcoil_resource_breaker(resource, rule, &breaker));
-    status = mode != NULL ? tripcoil_breaker_set_mode(breaker, *mode) : tripcoil_breaker_reset(breaker);
-    OK(tripcoil_breaker_free(breaker));
+    status = tripcoil_resource_breaker(resource, rule, &breaker);
+    if (status == TRIPCOIL_OK) {
+        status = mode != NULL ? tripcoil_breaker_set_mode(breaker, *mode) : tripcoil_breaker_reset(breaker);
+        OK(tripcoil_breaker_free(breaker));
+    }
     OK(tripcoil_resource_free(resource));
     free(name.bytes);
     return status;

@@ -22,6 +22,7 @@ mod code {
     pub(super) const OK: i32 = 0;
     pub(super) const BLOCKED: i32 = 1;
     pub(super) const ALREADY_ENDED: i32 = 2;
+    pub(super) const NOT_FOUND: i32 = 3;
     pub(super) const INVALID_RULES: i32 = 17;
     pub(super) const GOOD: i32 = 1;
     pub(super) const BAD: i32 = 2;
@@ -229,6 +230,7 @@ fn answer(op: &Op, status: i32) -> Result<Answer, String> {
             Ok(Answer::EndedBefore)
         }
         (_, code::OK) => Ok(Answer::Done),
+        (Op::SetMode { .. } | Op::Reset { .. }, code::NOT_FOUND) => Ok(Answer::NoBreaker),
         _ => Err(format!("status {status} to {op:?}")),
     }
 }

@@ -139,6 +139,8 @@ pub enum Answer {
     EndedBefore,
     /// There is no such entry: the call had been rejected.
     NoEntry,
+    /// There is no such breaker.
+    NoBreaker,
     /// A mode was set, a breaker reset, a name excluded or included.
     Done,
 }
