@@ -1,7 +1,6 @@
 /** Leave that many calls make use of, so that a healthy breaker need not be asked for each. */
 import { doors, native, pulse } from './addon'
 import { CHANGED, endStranded, stranded } from './gate'
-import type { Hub } from './transitions'
 
 const { admit } = doors
 
@@ -29,28 +28,18 @@ export class Passes {
   /** The last one. */
   last = NONE
   readonly #number: number
-  readonly #hub: Hub
 
-  constructor(number: number, hub: Hub) {
+  constructor(number: number) {
     this.#number = number
-    this.#hub = hub
   }
 
-  /** Begins a call, as `enter` does, for which the last pass was not good. */
+  /** Begins a call, as `enter` does, for which the last pass was not good. If it has a pass, that is the last one now. */
   admit(): number {
     // Read before: what changes meanwhile is noticed by the next call.
     const beat = pulse[0]!
     if (stranded.length > 0) endStranded()
-    const given = admit(this.#number)
-    if (given < 0) return given
-    const token = given & ~CHANGED
-    try {
-      if (token & PASS) this.#renew(token, beat)
-      if (given !== token) this.#hub.drain()
-    } catch (error) {
-      if ((token & PASS) === 0) stranded[stranded.length] = token
-      throw error
-    }
+    const token = admit(this.#number)
+    if (token >= 0 && token & PASS) this.#renew(token & ~CHANGED, beat)
     return token
   }
 

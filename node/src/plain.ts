@@ -1,6 +1,6 @@
 /** The short way of a guarded function: of calls that only need to be let in and judged. */
 import { doors, pulse } from './addon'
-import { type Gate, type Out, stranded } from './gate'
+import { CHANGED, type Gate, type Out, stranded } from './gate'
 import type { Pass } from './pass'
 import type { Policy } from './policy'
 import type { Resource } from './resource'
@@ -33,6 +33,8 @@ export function guardPlainly(policy: Policy, fn: AnyFunction, { passes, gate, na
     let to: unknown
     let settlers: Settlers | undefined
     try {
+      // Now that the pass is held: who is told may call, and then has a pass of its own.
+      if (token & CHANGED) gate.hub.drain()
       const result = apply(fn, this, args)
       if (isObject(result)) {
         settlers = spare.take() ?? new Settlers(policy, gate, spare)

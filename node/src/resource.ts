@@ -65,7 +65,7 @@ export class Resource {
     this.number = resource.number
     const source = { sharesReasons: true, reason: () => resource.reason(), retryAfter: () => retryAfter(this.number) }
     this.gate = new Gate(source, registry.hub)
-    this.passes = new Passes(this.number, registry.hub)
+    this.passes = new Passes(this.number)
   }
 
   /**

@@ -159,6 +159,47 @@ test('a change that another thread makes holds for the next call, without a turn
   assert.equal(stdout.trim(), [5, rejected, 5, rejected, 5, rejected, 5].join())
 })
 
+test('a call whose beginning told a listener that calls in turn keeps the leave that it had', () => {
+  const { status, stdout, stderr } = run(`
+    import { once } from 'node:events'
+    import { Worker } from 'node:worker_threads'
+    import { breaker, Registry } from 'tripcoil'
+    const rule = { strategy: 'errorRatio', threshold: 0.5, minRequestAmount: 1000, retryTimeout: 60_000 }
+    const [stock, price, other] = ['stock', 'price', 'other'].map((resource) => breaker((it) => it, { resource, ...rule }))
+    const totals = ({ resource }) => Object.entries(resource.breakers()[0].snapshot().totals).filter(([, count]) => count > 0)
+    let isTold = false
+    Registry.global.onTransition(({ resource }) => {
+      if (resource !== 'other') return
+      isTold = true
+      stock.resource.reset()
+      stock(5)
+    })
+    // A change by another thread, of which this one is told only by its own next call.
+    const turn = new Int32Array(new SharedArrayBuffer(4))
+    const code = \`
+      const { workerData: turn } = require('node:worker_threads')
+      require('tripcoil').Registry.global.resource('other').reset()
+      Atomics.store(turn, 0, 1)
+      Atomics.notify(turn, 0)
+    \`
+    new Worker(code, { eval: true, execArgv: [], workerData: turn })
+    Atomics.wait(turn, 0, 0)
+    let settle
+    const called = stock(new Promise((resolve) => (settle = resolve)))
+    console.log(isTold)
+    for (let i = 0; i < 10; i++) {
+      gc()
+      await new Promise(setImmediate)
+    }
+    price(new Promise(() => {}))
+    settle(5)
+    await called
+    console.log(JSON.stringify([totals(stock), totals(price)]))
+  `, '--expose-gc')
+  assert.deepEqual([status, stderr], [0, ''])
+  assert.deepEqual(stdout.trim().split('\n'), ['true', '[[["passed",2],["good",1],["late",1]],[]]'])
+})
+
 test('two copies of the package in one thread do not get into each other\'s way', () => {
   const { status, stdout, stderr } = run(`
     import { createRequire } from 'node:module'
