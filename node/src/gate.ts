@@ -1,5 +1,5 @@
 /** Where calls enter and leave, and why some do not. */
-import { doors, type Native } from './addon'
+import { doors, type Native, pulse } from './addon'
 import { quoted } from './check'
 import { circuitOpen, type CircuitOpenError, type Reason } from './errors'
 import type { Hub } from './transitions'
@@ -48,6 +48,8 @@ export class Gate {
   readonly weakHub: WeakRef<Hub>
   readonly #source: Source
   #number = 0
+  /** The pulse when the reason was asked for: a load may have edited the rule since. */
+  #beat = -1
   #reason: Reason | undefined
 
   constructor(source: Source, hub: Hub) {
@@ -96,8 +98,10 @@ export class Gate {
 
   /** The error of a call that was blocked, for what `enter` gave. */
   blocked(token: number, resource: string): CircuitOpenError {
-    if (this.#number !== token || !this.#source.sharesReasons) {
+    const beat = pulse[0]!
+    if (this.#number !== token || this.#beat !== beat || !this.#source.sharesReasons) {
       this.#number = token
+      this.#beat = beat
       this.#reason = reason(resource, this.#source.reason())
     }
     return circuitOpen(resource, this.#reason!, this.#source.retryAfter())

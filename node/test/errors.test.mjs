@@ -17,6 +17,22 @@ function blocked() {
   }
 }
 
+test('a rejection after a load names the rule as that has edited it', () => {
+  const { registry, stock } = world({ id: 'one' })
+  stock.setMode('forcedOpen')
+  const rejected = () => {
+    try {
+      return stock.enter()
+    } catch ({ rule, explanation }) {
+      return [rule.threshold, explanation.includes(`at least ${rule.threshold} `)]
+    }
+  }
+  assert.deepEqual(rejected(), [0.5, true])
+  registry.load({ resource: 'stock', ...R0, id: 'one', threshold: 0.9 })
+  assert.equal(stock.breakers()[0].snapshot().mode, 'forcedOpen')
+  assert.deepEqual(rejected(), [0.9, true])
+})
+
 test('a rejection tells the resource, the rule, the state, the time, and all of it in words', () => {
   const error = blocked()
   assert.ok(error instanceof CircuitOpenError && error instanceof Error && types.isNativeError(error))
