@@ -159,6 +159,33 @@ test('a change that another thread makes holds for the next call, without a turn
   assert.equal(stdout.trim(), [5, rejected, 5, rejected, 5, rejected, 5].join())
 })
 
+test('a thread that has changed a breaker makes no call by what was before, whoever tells of it', () => {
+  const { status, stdout, stderr } = run(`
+    import { once } from 'node:events'
+    import { Worker } from 'node:worker_threads'
+    import { breaker } from 'tripcoil'
+    const rule = { strategy: 'errorRatio', threshold: 0.5, minRequestAmount: 4, retryTimeout: 60_000 }
+    const call = breaker(() => 5, { resource: 'shared', ...rule })
+    // It has changes to tell all the time, and then also tells those of others.
+    const code = \`
+      const resource = require('tripcoil').Registry.global.resource('shared')
+      require('node:worker_threads').parentPort.postMessage('ready')
+      for (;;) resource.reset()
+    \`
+    await once(new Worker(code, { eval: true, execArgv: [] }), 'message')
+    let admitted = 0
+    for (let round = 0; round < 2000; round++) {
+      call.resource.setMode('normal')
+      await call()
+      call.resource.setMode('forcedOpen')
+      await call().then(() => admitted++, () => {})
+    }
+    console.log(admitted)
+    process.exit()
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, '0', ''])
+})
+
 test('a call whose beginning told a listener that calls in turn keeps the leave that it had', () => {
   const { status, stdout, stderr } = run(`
     import { once } from 'node:events'

@@ -85,7 +85,7 @@ fn invalid_name(error: tripcoil::NameError) -> Error {
 
 impl NativeRegistry {
     fn of(registry: Registry) -> Self {
-        registry.observe("node pulse", |_| pulse::beat());
+        registry.notice(pulse::beat);
         let inbox = Arc::new(Inbox::default());
         Self { registry, inbox, observer: None, named: None }
     }

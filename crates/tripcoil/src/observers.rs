@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 
@@ -21,6 +21,8 @@ pub(crate) struct Observers {
     list: ArcSwap<Vec<(Arc<str>, Arc<Observer>)>>,
     sequence: AtomicU64,
     panics: AtomicU64,
+    /// See `Registry::notice`.
+    notice: OnceLock<fn()>,
 }
 
 impl fmt::Debug for Observers {
@@ -50,6 +52,17 @@ impl Observers {
         };
         let before = self.list.rcu(|list| kept(list));
         before.iter().any(|(present, _)| **present == *name)
+    }
+
+    /// What whoever makes a change calls at once. The first stays.
+    pub(crate) fn set_notice(&self, notice: fn()) {
+        let _ = self.notice.set(notice);
+    }
+
+    pub(crate) fn notice(&self) {
+        if let Some(notice) = self.notice.get() {
+            notice();
+        }
     }
 
     /// How many observer calls have panicked.

@@ -10,6 +10,7 @@ use crate::clock::to_nanos;
 use crate::handle::Resource;
 use crate::held::Held;
 use crate::outcome::Outcome;
+use crate::registry::Registry;
 
 /// What an admitted call holds, without its resource. Owns memory only where more than two rules, or
 /// the legacy check, guard the resource. Dropping it ends nothing: the call is then never heard of
@@ -93,5 +94,15 @@ impl Resource {
             RawBlocked::Breaker { slot, rejection } => Some(Blocked::by_breaker(&self.0, slot, rejection)),
             RawBlocked::Legacy(_) => None,
         }
+    }
+}
+
+#[doc(hidden)]
+impl Registry {
+    /// Has every thread that changes a breaker call `notice` before it goes on, also where another thread is to tell
+    /// observers of the change, later: for those who keep what [`Resource::enter_closed_raw`] gives. Loads are not
+    /// noticed. The first one stays; it must not panic, and not use the library.
+    pub fn notice(&self, notice: fn()) {
+        self.0.shared.observers.set_notice(notice);
     }
 }

@@ -24,7 +24,7 @@ use crate::rules::{NameError, check_name};
 pub struct Registry(pub(crate) Arc<Core>);
 
 pub(crate) struct Core {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) resources: Names,
     pub(crate) rules: Mutex<Loading>,
     /// Whether the number of resources is limited: then a look-up must mind eviction.

@@ -390,6 +390,7 @@ impl Inner {
     #[cold]
     #[inline(never)]
     pub(crate) fn tell(self: &Arc<Self>, slot: u32, transition: Transition) {
+        self.shared.observers.notice();
         let chosen = self.slot(slot).story().add(transition);
         if chosen {
             announce(self, slot);

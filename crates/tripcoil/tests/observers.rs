@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -206,4 +207,32 @@ fn a_hundred_thousand_registrations_leave_nothing_behind() {
         registry.unobserve(&format!("observer {i}"));
     }
     assert_eq!(Arc::strong_count(&captured), 1);
+}
+
+#[test]
+fn a_thread_notices_its_own_change_while_another_one_tells() {
+    thread_local! {
+        static NOTICED: Cell<usize> = const { Cell::new(0) };
+    }
+    let world = World::r0();
+    let r = world.r();
+    world.registry.notice(|| NOTICED.set(NOTICED.get() + 1));
+    let ((begun, begins), (ends, ended)) = (mpsc::channel(), mpsc::channel::<()>());
+    let ended = Mutex::new(ended);
+    world.registry.observe("slow", move |_| {
+        begun.send(()).unwrap();
+        // An error once nobody is waited for any more.
+        let _ = ended.lock().unwrap().recv();
+    });
+    thread::scope(|scope| {
+        scope.spawn(|| r.reset());
+        begins.recv().unwrap();
+        assert_eq!(NOTICED.get(), 0, "the other thread's change");
+        r.set_mode(Mode::ForcedOpen);
+        assert_eq!(NOTICED.get(), 1);
+        r.set_mode(Mode::Normal);
+        trip(&r);
+        assert_eq!(NOTICED.get(), 3);
+        drop(ends);
+    });
 }
