@@ -186,6 +186,39 @@ test('a thread that has changed a breaker makes no call by what was before, whoe
   assert.deepEqual([status, stdout.trim(), stderr], [0, '0', ''])
 })
 
+test('after a call that was blocked, none is made by what was before, though the change is not told yet', () => {
+  const { status, stdout, stderr } = run(`
+    import { once } from 'node:events'
+    import { Worker } from 'node:worker_threads'
+    import { breaker } from 'tripcoil'
+    const rule = { strategy: 'errorRatio', threshold: 0.5, minRequestAmount: 4, retryTimeout: 60_000 }
+    const call = breaker(() => 5, { resource: 'shared', ...rule })
+    const { resource } = call
+    const turn = new Int32Array(new SharedArrayBuffer(4))
+    const code = \`
+      const { parentPort, workerData: turn } = require('node:worker_threads')
+      const resource = require('tripcoil').Registry.global.resource('shared')
+      parentPort.postMessage('ready')
+      for (let round = 1; ; round++) {
+        while (Atomics.load(turn, 0) !== round);
+        resource.setMode('forcedOpen')
+      }
+    \`
+    await once(new Worker(code, { eval: true, execArgv: [], workerData: turn }), 'message')
+    let admitted = 0
+    for (let round = 1; round <= 500; round++) {
+      resource.setMode('normal')
+      await call()
+      Atomics.store(turn, 0, round)
+      for (let entry; (entry = resource.tryEnter()); ) entry.cancel()
+      await call().then(() => admitted++, () => {})
+    }
+    console.log(admitted)
+    process.exit()
+  `)
+  assert.deepEqual([status, stdout.trim(), stderr], [0, '0', ''])
+})
+
 test('a call whose beginning told a listener that calls in turn keeps the leave that it had', () => {
   const { status, stdout, stderr } = run(`
     import { once } from 'node:events'

@@ -12,6 +12,7 @@ use crate::mail::Mail;
 use crate::names;
 use crate::observer::Inbox;
 use crate::passes::Passes;
+use crate::pulse;
 use crate::rule::limited;
 
 /// Bits of the number that `enter` gives: the entry's number above, and below it room for the outcome.
@@ -212,6 +213,9 @@ impl Rejections {
         let mut last = self.last.borrow_mut();
         if !last.as_ref().is_some_and(|last| is_same(last, &blocked)) {
             self.reason.set(self.reason.get().checked_sub(1).unwrap_or(-1));
+            // The thread that has made the change may be about to say so only now: no call by an older pass may
+            // follow one that has been blocked.
+            pulse::beat();
         }
         *last = Some(blocked);
         self.reason.get()
