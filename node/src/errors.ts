@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** The errors that a user meets. Each is known by its `code`, also in another realm or thread. */
 import type { Mode, State } from './breakers'
 import { invalid, quoted } from './check'
