@@ -21,8 +21,9 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    pub(crate) fn has_room_for(&self, buckets: usize) -> bool {
-        self.buckets().len() >= buckets
+    /// How many buckets there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.buckets().len()
     }
 
     /// Makes the buckets, once.

@@ -4,6 +4,7 @@
 //! outlive every such call: slots are freed with their resource only. When a reload removes a rule, its
 //! breaker is retired (whoever still holds a permit is late) and its slot may get another rule.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tripcoil_core::{Breaker, Head};
@@ -11,7 +12,7 @@ use tripcoil_core::{Breaker, Head};
 use crate::cells::Cells;
 use crate::story::Story;
 
-/// How many retired slots are left alone before the oldest is used again, so that a call which is held
+/// How many retired slots are left alone before the oldest may be used again, so that a call which is held
 /// up in the last instructions of its completion does not add to the totals of another rule.
 const QUARANTINE: usize = 16;
 
@@ -89,16 +90,20 @@ impl Chunks {
 pub(crate) struct Spare {
     made: u32,
     retired: Vec<u32>,
+    /// Those that may be used again, by the buckets that they have room for: one resource may have hundreds
+    /// of thousands, none of which fits.
+    ripe: BTreeSet<(usize, u32)>,
 }
 
 impl Spare {
     /// A slot that nobody uses, with room for so many buckets.
     pub(crate) fn take(&mut self, slots: &Slots, buckets: usize) -> u32 {
         let ripe = self.retired.len().saturating_sub(QUARANTINE);
-        let fits =
-            self.retired[..ripe].iter().position(|&number| slots.get(number).cells.has_room_for(buckets));
-        if let Some(i) = fits {
-            return self.retired.remove(i);
+        self.ripe.extend(self.retired.drain(..ripe).map(|number| (slots.get(number).cells.room(), number)));
+        let fits = self.ripe.range((buckets, 0)..).next().copied();
+        if let Some(found) = fits {
+            self.ripe.remove(&found);
+            return found.1;
         }
         let number = self.made;
         self.made += 1;

@@ -97,6 +97,19 @@ fn a_slot_that_has_had_many_rules_serves_its_last_alone() {
 }
 
 #[test]
+fn replacing_many_rules_of_one_resource_does_not_take_quadratic_time() {
+    let world = World::new(&json!([]));
+    let r = world.r();
+    // None of the slots that the rules before had fits the next, then all of them do.
+    for (first, buckets) in [(1, 1), (100_001, 2), (200_001, 4), (300_001, 1), (400_001, 2)] {
+        let fields = |n| json!({"timeWindow": n, "statSlidingWindowBucketCount": buckets});
+        let rules: Vec<_> = (first..first + 100_000).map(|n| r0_with(&fields(n))).collect();
+        world.load(&json!(rules));
+        assert_eq!(r.breakers().len(), 100_000);
+    }
+}
+
+#[test]
 fn a_rejection_names_the_rule_that_made_it_after_a_reload_too() {
     let world = World::r0();
     let r = world.r();
