@@ -33,10 +33,11 @@ pub struct Limits {
     /// which compiles to a thousand times its length. Default: 64 MiB.
     ///
     /// A pattern counts as what it takes, or as 16 KiB for each Unicode class in it (`\w`, `\pL`) where
-    /// that is more, because these take time; a refused one as [`pattern_bytes`](Limits::pattern_bytes).
-    /// Those that come when nothing is left are faults of their field, and are not compiled. Every new
-    /// name, and every name when rules are loaded, is matched with every pattern: in time linear in its
-    /// length, but 4000 patterns take ten times as long as 400.
+    /// that is more, because these take time; where case does not count (`(?i)`), as 64 KiB for each set
+    /// that may hold most of Unicode, and for each bracket within brackets. A refused one counts as
+    /// [`pattern_bytes`](Limits::pattern_bytes). Those that come when nothing is left are faults of their
+    /// field, and are not compiled. Every new name, and every name when rules are loaded, is matched with
+    /// every pattern: in time linear in its length, but 4000 patterns take ten times as long as 400.
     pub patterns_bytes: usize,
     /// How many faults are listed, and how many warnings: a last one says how many more there are.
     /// Default: 1000.

@@ -1,8 +1,11 @@
 //! Resources that are patterns.
 
+use std::convert::Infallible;
+
 use regex_automata::meta::{BuildError, Builder, Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
-use regex_syntax::ast::{Ast, ClassSetItem, Visitor, parse::Parser, visit};
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{Ast, ClassSetBinaryOp, ClassSetItem, ClassSetRange, Flag, Flags, Visitor, visit};
 use regex_syntax::hir::translate::Translator;
 
 use super::limits::Limits;
@@ -10,6 +13,10 @@ use super::limits::Limits;
 /// What a Unicode class counts as at least: some take a millisecond, even where nothing is left of them
 /// (`\pL{0}`).
 const CLASS: usize = 16 << 10;
+
+/// What a set that may hold most of Unicode counts as at least where the case does not: each of its
+/// characters is looked up, which takes some milliseconds.
+const FOLDED: usize = 64 << 10;
 
 /// What a pattern may take besides while it matches; the crate would allow 2 MiB for each.
 const MATCHING: usize = 64 << 10;
@@ -52,10 +59,10 @@ impl Budget {
             ));
         }
         let (whole, ast) = whole(pattern)?;
-        let classes = CLASS.saturating_mul(classes(&ast));
+        let sets = sets(&ast);
         let compiled =
-            if classes > self.each { Err(self.too_large()) } else { self.compile_whole(&whole, &ast) };
-        let taken = compiled.as_ref().map_or(self.each, |pattern| classes.max(pattern.0.memory_usage()));
+            if sets > self.each { Err(self.too_large()) } else { self.compile_whole(&whole, &ast) };
+        let taken = compiled.as_ref().map_or(self.each, |pattern| sets.max(pattern.0.memory_usage()));
         self.left = self.left.saturating_sub(taken);
         compiled
     }
@@ -101,32 +108,73 @@ fn parse(pattern: &str) -> Result<Ast, String> {
     Parser::new().parse(pattern).map_err(|error| of_dialect(&error.into()))
 }
 
-/// How many of Unicode's classes a pattern names.
-fn classes(ast: &Ast) -> usize {
-    struct Count(usize);
+/// What the sets of a pattern count as at least.
+fn sets(ast: &Ast) -> usize {
+    match visit(ast, Sets::default()) {
+        Ok(taken) => taken,
+    }
+}
 
-    impl Visitor for Count {
-        type Output = usize;
-        type Err = std::convert::Infallible;
+#[derive(Default)]
+struct Sets {
+    plain: usize,
+    /// The same where the case does not count.
+    folded: usize,
+    folds: bool,
+}
 
-        fn finish(self) -> Result<usize, Self::Err> {
-            Ok(self.0)
-        }
-
-        fn visit_pre(&mut self, ast: &Ast) -> Result<(), Self::Err> {
-            self.0 += usize::from(matches!(ast, Ast::ClassUnicode(_) | Ast::ClassPerl(_)));
-            Ok(())
-        }
-
-        fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Self::Err> {
-            self.0 += usize::from(matches!(item, ClassSetItem::Unicode(_) | ClassSetItem::Perl(_)));
-            Ok(())
-        }
+impl Sets {
+    fn add(&mut self, plain: usize, folded: usize) {
+        self.plain += plain;
+        self.folded += folded;
     }
 
-    match visit(ast, Count(0)) {
-        Ok(count) => count,
+    fn flags(&mut self, flags: &Flags) {
+        self.folds |= flags.flag_state(Flag::CaseInsensitive) == Some(true);
     }
+}
+
+impl Visitor for Sets {
+    type Output = usize;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<usize, Infallible> {
+        Ok(if self.folds { self.folded } else { self.plain })
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        match ast {
+            Ast::Flags(set) => self.flags(&set.flags),
+            Ast::Group(group) => group.flags().into_iter().for_each(|flags| self.flags(flags)),
+            Ast::ClassUnicode(_) => self.add(CLASS, FOLDED),
+            // `\w` and the like are the same in either case.
+            Ast::ClassPerl(_) => self.add(CLASS, CLASS),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        match item {
+            ClassSetItem::Unicode(_) => self.add(CLASS, FOLDED),
+            ClassSetItem::Perl(class) => self.add(CLASS, if class.negated { FOLDED } else { CLASS }),
+            ClassSetItem::Ascii(class) if class.negated => self.add(0, FOLDED),
+            ClassSetItem::Range(range) if is_wide(range) => self.add(0, FOLDED),
+            // What it holds may be looked up again by each bracket around it.
+            ClassSetItem::Bracketed(_) => self.add(0, FOLDED),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_binary_op_pre(&mut self, _: &ClassSetBinaryOp) -> Result<(), Infallible> {
+        self.add(0, FOLDED);
+        Ok(())
+    }
+}
+
+fn is_wide(range: &ClassSetRange) -> bool {
+    u32::from(range.end.c).saturating_sub(u32::from(range.start.c)) > 1000
 }
 
 fn of_dialect(error: &regex_syntax::Error) -> String {

@@ -193,11 +193,33 @@ fn the_patterns_of_a_document_share_64_mebibytes() {
 
 #[test]
 fn classes_that_take_time_count_though_nothing_is_left_of_them() {
-    let slow = pattern(&format!("(?i)a{}", r"\\PL{0}".repeat(60)));
+    let slow = pattern(&format!("a{}", r"\\PL{0}".repeat(60)));
     let document = parse(list(&vec![slow; 100]));
     // Each counts as 60 times 16 KiB, so the budget is used up by the 69th.
     let first = document.faults.first().and_then(|fault| fault.index);
     assert_eq!(first, Some(69), "{:?}", document.faults.first());
+}
+
+#[test]
+fn sets_whose_cases_take_time_count_though_nothing_is_left_of_them() {
+    let mut limits = Limits::default();
+    limits.patterns_bytes = 4 << 20;
+    // Each takes some milliseconds: every character of the set is looked up.
+    for set in [r"[!-\\x{10fff0}]", "[[^a]b]", r"[\\Db]", r"\\p{Any}"] {
+        let slow = pattern(&format!("(?i:{})", format!("{set}{{0}}").repeat(15)));
+        let text = list(&vec![slow; 10]);
+        let document = Document::parse_within(text.as_bytes(), Scope::Ordinary, &limits);
+        // Each counts as 15 times 64 KiB.
+        let first = document.faults.first().and_then(|fault| fault.index);
+        assert_eq!(first, Some(5), "{set}: {:?}", document.faults.first());
+        let more = pattern(&format!("(?i:{})", format!("{set}{{0}}").repeat(17)));
+        assert_eq!(parse(more).faults.len(), 1, "{set}");
+    }
+    // A bracket looks up again what the ones within it hold.
+    let nested = format!("(?i){}[^a]{}{{0}}", "[".repeat(40), "b]".repeat(40));
+    assert_eq!(parse(pattern(&nested)).faults.len(), 1);
+    // Where the case counts, it is not looked up.
+    assert_eq!(parse(pattern(&r"[!-\\x{10fff0}]{0}".repeat(40))).faults, []);
 }
 
 #[test]
