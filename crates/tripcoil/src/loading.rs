@@ -13,10 +13,16 @@ use crate::rules::{Document, Faults, LegacyDocument, Limits, NameError, Release,
 pub(crate) struct Loading {
     pub(crate) rules: RuleSet,
     pub(crate) bound: Option<Bound>,
-    /// The document that the exact and regex rules are from, and what was reported of it. Who loads a file
-    /// every few seconds mostly loads the same again.
-    last: Option<(Box<[u8]>, Report)>,
+    /// Who loads a file every few seconds mostly loads the same again.
+    last: Option<Last>,
     limits: Limits,
+}
+
+/// The document that the exact and regex rules are from, the limits that it kept, and what was reported of it.
+struct Last {
+    text: Box<[u8]>,
+    limits: Limits,
+    report: Report,
 }
 
 impl Loading {
@@ -43,7 +49,8 @@ impl Registry {
     ///
     /// A rule that is loaded already keeps its breaker with state and window, and so does an edited one
     /// of the same id whose window keeps its shape (spec section 7).
-    /// The document that is loaded already is only compared.
+    /// The document that is loaded already is only compared, unless the [limits](Registry::set_limits) are
+    /// others since.
     ///
     /// # Errors
     /// Every fault of the document.
@@ -67,12 +74,16 @@ impl Registry {
         would: impl FnOnce(&Report) -> bool,
         rules: impl FnOnce(Document) -> Result<(Vec<Rule>, Report), Faults>,
     ) -> Result<Report, Faults> {
-        if let Some((_, report)) = self.loading().last.as_ref().filter(|(last, _)| **last == *text)
-            && would(report)
+        let loading = self.loading();
+        let limits = loading.limits;
+        if let Some(last) = loading.last.as_ref().filter(|last| last.limits == limits && *last.text == *text)
+            && would(&last.report)
         {
-            return Ok(report.clone());
+            return Ok(last.report.clone());
         }
-        self.load_from(Some(text), Scope::Ordinary, rules(self.parse(text, Scope::Ordinary)))
+        drop(loading);
+        let read = rules(Document::parse_within(text, Scope::Ordinary, &limits));
+        self.load_from(Some((text, limits)), Scope::Ordinary, read)
     }
 
     /// Replaces the exact rules of one resource; a rule with another resource, or with `regex`, is a fault.
@@ -164,14 +175,15 @@ impl Registry {
 
     fn load_from(
         &self,
-        text: Option<&[u8]>,
+        text: Option<(&[u8], Limits)>,
         scope: Scope<'_>,
         read: Result<(Vec<Rule>, Report), Faults>,
     ) -> Result<Report, Faults> {
         let (rules, report) = read?;
         let mut loading = self.loading();
         if scope != Scope::Defaults {
-            loading.last = text.map(|text| (text.into(), report.clone()));
+            loading.last =
+                text.map(|(text, limits)| Last { text: text.into(), limits, report: report.clone() });
         }
         match scope {
             Scope::Ordinary => loading.rules.set(rules),

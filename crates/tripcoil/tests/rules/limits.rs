@@ -272,3 +272,27 @@ fn a_registry_may_have_limits_of_its_own() {
     assert_eq!(registry.load_json(&text).unwrap().rules, 250_000);
     assert!(Document::parse(text.as_bytes(), Scope::Ordinary).unreadable);
 }
+
+#[test]
+fn the_document_that_is_loaded_already_is_judged_by_new_limits() {
+    let registry = Registry::new();
+    let text = list(&[pattern("a"), pattern("b"), sentinel(r#", "u": 1, "v": 1"#)]);
+    assert_eq!(registry.load_json(&text).unwrap().warnings.len(), 2);
+    let set = |change: fn(&mut Limits)| {
+        let mut limits = Limits::default();
+        change(&mut limits);
+        registry.set_limits(limits);
+    };
+    for narrower in [
+        |limits: &mut Limits| limits.document_bytes = 10,
+        |limits: &mut Limits| limits.rules = 2,
+        |limits: &mut Limits| limits.patterns_bytes = 1,
+    ] {
+        set(narrower);
+        assert!(registry.load_json(&text).is_err());
+        assert_eq!(registry.rules().len(), 3);
+    }
+    set(|limits| limits.listed = 1);
+    let last = registry.load_json_lenient(&text).unwrap().warnings.pop().map(|last| last.to_string());
+    assert_eq!(last.as_deref(), Some("document: 1 more warnings are not listed"));
+}
