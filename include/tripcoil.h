@@ -310,7 +310,7 @@ typedef struct tripcoil_limits {
     uint64_t document_bytes;
     /// The rules of a document, good and bad. Default: 1,000,000.
     uint64_t rules;
-    /// The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB.
+    /// The bytes that one pattern takes when compiled; each matching thread adds 100 KiB. Default: 1 MiB.
     uint64_t pattern_bytes;
     /// The bytes that all patterns of a document take together. Default: 64 MiB.
     uint64_t patterns_bytes;

@@ -29,7 +29,7 @@ class Limits(NamedTuple):
     rules: int
     """The rules of a document, good and bad. Default: 1,000,000."""
     pattern_bytes: int
-    """The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB."""
+    """The bytes that one pattern takes when compiled; each matching thread adds 100 KiB. Default: 1 MiB."""
     patterns_bytes: int
     """The bytes that all patterns of a document take together. Default: 64 MiB."""
     listed: int

@@ -117,7 +117,7 @@ pub struct tripcoil_limits {
     pub document_bytes: u64,
     /// The rules of a document, good and bad. Default: 1,000,000.
     pub rules: u64,
-    /// The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB.
+    /// The bytes that one pattern takes when compiled; each matching thread adds 100 KiB. Default: 1 MiB.
     pub pattern_bytes: u64,
     /// The bytes that all patterns of a document take together. Default: 64 MiB.
     pub patterns_bytes: u64,

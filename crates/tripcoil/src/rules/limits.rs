@@ -27,7 +27,7 @@ pub struct Limits {
     pub document_bytes: usize,
     /// The rules of a document, good and bad. Default: 1,000,000.
     pub rules: usize,
-    /// The bytes that one pattern takes when compiled; up to 64 KiB more while it matches. Default: 1 MiB.
+    /// The bytes that one pattern takes when compiled; each matching thread adds 100 KiB. Default: 1 MiB.
     pub pattern_bytes: usize,
     /// The bytes that all patterns of a document take together: a short text can hold thousands, each of
     /// which compiles to a thousand times its length. Default: 64 MiB.
