@@ -1,6 +1,6 @@
 import { breaker, CircuitOpenError } from 'tripcoil'
 
-const fetchStock = breaker(async (sku) => {
+const fetchStock = breaker(async (sku = 'sku-1') => {
   throw new Error(`no answer about ${sku}`) // stands for a call over the network
 }, {
   resource: 'stock',
@@ -18,7 +18,7 @@ async function main() {
       console.log(await fetchStock('sku-1'))
     } catch (error) {
       if (error instanceof CircuitOpenError) console.log('not called:', error.message)
-      else console.log('failed:', error.message)
+      else console.log('failed:', String(error))
     }
   }
 }
