@@ -46,12 +46,6 @@ impl Anchor {
         lap <= self.lap() + REACH
     }
 
-    /// Whether a bucket may count for `lap` itself: it is reached, and not too far back either.
-    #[inline]
-    pub(crate) fn is_near(self, lap: u64) -> bool {
-        (lap + REACH).wrapping_sub(self.lap()) <= 2 * REACH
-    }
-
     /// `lap`, or the earliest that can be told from here: a clock that went back by more than 16383
     /// windows counts as if it had gone back by that many.
     #[inline]

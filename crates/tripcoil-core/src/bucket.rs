@@ -12,7 +12,7 @@
 
 use crate::sync::{AtomicU64, Ordering, zeroed};
 
-const COUNT_BITS: u32 = 36;
+pub(crate) const COUNT_BITS: u32 = 36;
 pub(crate) const MAX_COUNT: u64 = (1 << COUNT_BITS) - 1;
 pub(crate) const LAP_BITS: u32 = 16;
 

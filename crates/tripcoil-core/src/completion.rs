@@ -6,8 +6,8 @@ use crate::memory::Memory;
 use crate::permit::Permit;
 use crate::probes::Round;
 use crate::rule::Rule;
-use crate::shape::Judges;
-use crate::slack::Slack;
+use crate::shape::{Judges, Place};
+use crate::slack::{MAX_ROOM, Slack};
 use crate::sync::Ordering;
 use crate::totals::Tally;
 use crate::transition::Transition;
@@ -38,99 +38,148 @@ const MAX_RUN: u64 = (1 << RUN_BITS) - 1;
 impl<M: Memory + ?Sized> Breaker<'_, M> {
     /// Counts the outcome of the call that `permit` was given for, and judges the window or the probe
     /// round with it. Each permit ends once.
+    #[inline(never)]
     pub fn complete(&self, permit: Permit, ending: Ending, now: u64) -> Completion {
-        if self.complete_good(permit, ending, now) {
+        if !self.is_bad(ending) && self.complete_good(permit, now) {
             return Completion::unchanged(false);
         }
-        let rule = match self.judges() {
+        self.complete_any(permit, ending, now)
+    }
+
+    /// Whether a call that ended so is bad to the present rule. Without a rule none is.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_bad(&self, ending: Ending) -> bool {
+        match self.judges() {
+            Judges::Nothing => false,
+            Judges::Errors | Judges::Runs => ending.error,
+            Judges::Times => ending.response_time > self.head.rule.slow_after(),
+        }
+    }
+
+    /// Counts a good call in the case that is to be fast: nothing has changed since the call was admitted,
+    /// the bucket is the present one, and it is known that no good call can trip the breaker. Says
+    /// whether it did; if not, nothing has been done. [`Breaker::complete`] tries this first; by itself it
+    /// is for callers who want it inlined.
+    #[inline(always)]
+    #[must_use]
+    pub fn complete_good(&self, permit: Permit, now: u64) -> bool {
+        let word = self.word();
+        if !permit.holds(word) {
+            return false;
+        }
+        let Some(place) = self.head.shape.hinted(now) else { return false };
+        // Asked before the call is added: a bad call that comes in between is judged by itself.
+        self.slack_at(word.life(), place).is_some_and(|slack| self.add_at_once(slack, place, false))
+    }
+
+    /// As [`Breaker::complete`], for callers who have tried [`Breaker::complete_good`], or know the call to be
+    /// bad.
+    #[inline(always)]
+    pub fn complete_any(&self, permit: Permit, ending: Ending, now: u64) -> Completion {
+        let (rule, bad) = match self.judges() {
             Judges::Nothing => return Completion::unchanged(false),
-            Judges::Times => Some(self.head.rule.read()),
-            Judges::Errors | Judges::Runs => None,
+            Judges::Times => {
+                let rule = self.head.rule.read();
+                (Some(rule), rule.is_bad(ending.error, ending.response_time))
+            }
+            Judges::Errors | Judges::Runs => (None, ending.error),
         };
-        let bad = rule.map_or(ending.error, |rule| rule.is_bad(ending.error, ending.response_time));
-        let place = self.head.shape.place(now);
         loop {
             let word = self.word();
             if word.generation() != permit.generation() || word.state() != State::Closed {
                 return self.complete_probe(permit, bad, now);
             }
-            if !self.add_at_once(word, place, bad) && self.add(word, place, bad).is_err() {
-                continue;
+            let Ok(place) = self.count(word, now, bad) else { continue };
+            if self.head.shape.judges() == Judges::Runs {
+                return self.judge_run(word, place, bad, now);
             }
-            let place = self.nearest(place);
-            let mark = match self.judges_window() {
-                true if bad => self.take_slack(word.life(), place),
-                true if self.is_quiet(word.life(), place) => None,
-                _ => Some(self.slack()),
+            let mark = match bad {
+                true => self.take_slack(word.life(), place),
+                false if self.slack_at(word.life(), place).is_some() => None,
+                false => Some(self.slack()),
             };
             return match mark {
-                Some(mark) => self.judge(word, bad, rule, mark, now),
+                Some(mark) => self.judge(word, place, bad, rule, mark, now),
                 None => Completion::unchanged(false),
             };
         }
     }
 
-    /// Counts the outcome of a call in the case that is to be fast: it is good, nothing has changed since
-    /// the call was admitted, the bucket is the present one, and it cannot trip the breaker. Says
-    /// whether it did; if not, nothing has been done. [`Breaker::complete`] tries this first; by itself
-    /// it is for callers who want it inlined.
-    #[inline(always)]
-    #[must_use]
-    pub fn complete_good(&self, permit: Permit, ending: Ending, now: u64) -> bool {
-        let judges = self.judges();
-        let good = match judges {
-            Judges::Errors | Judges::Runs => !ending.error,
-            Judges::Times => ending.response_time <= self.head.rule.slow_after(),
-            Judges::Nothing => false,
-        };
-        let word = self.word();
-        if !good || !permit.holds(word) {
-            return false;
-        }
-        let place = self.head.shape.place(now);
-        // Before the call is added: a bad call that comes in between is judged by itself. The place need not be
-        // the nearest: at one that is not, no call is added at once.
-        let quiet = match judges {
-            Judges::Runs => self.run(word.generation()) == 0,
-            _ => self.is_quiet(word.life(), place),
-        };
-        quiet && self.add_at_once(word, place, false)
-    }
-
-    /// Decides, after a call has been counted in CLOSED, whether the breaker trips.
+    /// Decides, after a call has been counted in CLOSED at `place`, whether the breaker trips.
     #[cold]
     #[inline(never)]
-    fn judge(&self, word: Word, bad: bool, given: Option<Rule>, mark: Slack, now: u64) -> Completion {
-        let run = if self.judges_window() { 0 } else { self.count_run(word, bad) };
+    fn judge(
+        &self,
+        word: Word,
+        place: Place,
+        bad: bool,
+        given: Option<Rule>,
+        mark: Slack,
+        now: u64,
+    ) -> Completion {
+        // A rule that was given was read before the mark was: an edit may lie between.
+        let present = self.head.rule.read();
+        if !bad && !self.may_hold_bad(word.life(), place.lap) {
+            // Of the good calls, which are not summed up, there may be more: they can only make room.
+            self.leave_slack(mark, word.life(), place, present.room(Counts::default(), MAX_ROOM));
+            return Completion::unchanged(false);
+        }
         if word.mode() == Mode::Disabled {
             return Completion::unchanged(false);
         }
-        let rule = given.unwrap_or_else(|| self.head.rule.read());
+        let rule = given.unwrap_or(present);
         let generation = word.generation();
         let mut word = word;
         // The word may move to another life of the window without leaving its generation.
         while word.generation() == generation {
-            let (value, counts) = if self.judges_window() {
-                let place = self.nearest(self.head.shape.place(now));
-                let counts = self.counts(word, place);
-                // A rule that was given was read before the mark was: an edit may lie between.
-                let present = if given.is_some() { self.head.rule.read() } else { rule };
-                self.leave_slack(mark, word.life(), place, counts, &present);
-                (rule.trips(counts), counts)
-            } else {
-                (rule.trips_on_run(run).filter(|_| bad), Counts { good: 0, bad: run })
-            };
-            let Some(value) = value else { return Completion::unchanged(false) };
-            let next = word.then(State::Open);
-            if self.swap(word, next) {
-                let open_until = self.open(next, rule.wait(0), now, 0);
-                let change =
-                    Transition { value: Some(value), counts, rule, ..self.transition(word, next, now) };
-                return Completion::changed(Transition { open_until: Some(open_until), ..change });
+            let place = self.nearest(self.head.shape.place(now));
+            let counts = self.counts(word, place);
+            self.leave_slack(mark, word.life(), place, present.room(counts, MAX_ROOM));
+            let Some(value) = rule.trips(counts) else { return Completion::unchanged(false) };
+            if let Some(transition) = self.trip(word, &rule, value, counts, now) {
+                return Completion::changed(transition);
             }
             word = self.word();
         }
         Completion::unchanged(false)
+    }
+
+    /// As `judge`, by the run of bad calls.
+    #[cold]
+    #[inline(never)]
+    fn judge_run(&self, word: Word, place: Place, bad: bool, now: u64) -> Completion {
+        let mark = self.slack();
+        let run = self.count_run(word, bad);
+        if !bad {
+            // Until the next bad call no good one has a run to end.
+            self.leave_slack(mark, word.life(), place, Some(0));
+            return Completion::unchanged(false);
+        }
+        self.forget_slack();
+        let rule = self.head.rule.read();
+        let tripped = rule.trips_on_run(run).filter(|_| word.mode() != Mode::Disabled);
+        let Some(value) = tripped else { return Completion::unchanged(false) };
+        let (generation, mut word) = (word.generation(), word);
+        while word.generation() == generation {
+            let counts = Counts { good: 0, bad: run };
+            if let Some(transition) = self.trip(word, &rule, value, counts, now) {
+                return Completion::changed(transition);
+            }
+            word = self.word();
+        }
+        Completion::unchanged(false)
+    }
+
+    /// Opens the breaker, unless its word has moved.
+    fn trip(&self, word: Word, rule: &Rule, value: f64, counts: Counts, now: u64) -> Option<Transition> {
+        let next = word.then(State::Open);
+        if !self.swap(word, next) {
+            return None;
+        }
+        let open_until = Some(self.open(next, rule.wait(0), now, 0));
+        let change = self.transition(word, next, now);
+        Some(Transition { value: Some(value), counts, rule: *rule, open_until, ..change })
     }
 
     /// The run of bad calls after this one: 0 after a good one.

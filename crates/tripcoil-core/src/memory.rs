@@ -97,7 +97,7 @@ fn word(stripe: &[Line], slot: usize) -> Option<&AtomicU64> {
 
 impl<M: Memory + ?Sized> Breaker<'_, M> {
     /// The word of the bucket at `slot` in this thread's stripe, where there are stripes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn own_word(&self, slot: usize) -> Option<&AtomicU64> {
         word(self.memory.own_stripe()?, slot)
     }

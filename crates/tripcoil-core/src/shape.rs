@@ -5,9 +5,9 @@ use crate::sync::{AtomicU64, Ordering, zeroed};
 use crate::time::{NEVER, millis};
 
 /// Set when a breaker is given to a rule, and the same until it is given to another, of a later
-/// generation. So all accesses are relaxed: who holds a permit of the present generation reads what
-/// was written before that generation, and what an older permit computes from a newer shape fails on
-/// the bucket's life.
+/// generation. So all accesses but the hint's are relaxed: who holds a permit of the present generation
+/// reads what was written before that generation, and what an older permit computes from a newer shape fails
+/// on the bucket's life.
 pub(crate) struct Shape {
     /// What calls are judged by, in two bits, and the number of buckets above: 0 in a breaker that has no
     /// rule yet.
@@ -15,7 +15,7 @@ pub(crate) struct Shape {
     /// Length of the window in ns, and of a bucket.
     interval: AtomicU64,
     bucket: AtomicU64,
-    /// The last place that was computed: the lap, and the slot in the low bits.
+    /// A place that calls were counted at: the lap, and the slot in the low bits.
     hint: AtomicU64,
 }
 
@@ -83,19 +83,26 @@ impl Shape {
         }
     }
 
-    /// Where `now` falls. The last place that was computed is tried first: what it takes to check it does
-    /// not wait for the clock, as a division would.
-    #[inline]
-    pub(crate) fn place(&self, now: u64) -> Place {
-        let hint = self.hint.load(Ordering::Relaxed);
+    /// Where `now` falls, if it is the last place that was remembered: what it takes to check that does not
+    /// wait for the clock, as a division would. The place may be one of another shape's.
+    #[inline(always)]
+    pub(crate) fn hinted(&self, now: u64) -> Option<Place> {
+        // Acquire: pairs with `remember`.
+        let hint = self.hint.load(Ordering::Acquire);
         let (lap, slot) = (hint >> SLOT_BITS, hint & MAX_SLOT);
         let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell.load(Ordering::Relaxed));
         let start = lap.wrapping_mul(interval).wrapping_add(slot.wrapping_mul(length));
-        // A hint of another shape is as good, if it names a bucket that there is.
-        if now.wrapping_sub(start) < length && slot < self.buckets() as u64 {
-            return Place { lap, slot: slot as usize };
+        (now.wrapping_sub(start) < length).then_some(Place { lap, slot: slot as usize })
+    }
+
+    /// Where `now` falls.
+    #[inline]
+    pub(crate) fn place(&self, now: u64) -> Place {
+        match self.hinted(now) {
+            // A hint of another shape is as good, if it names a bucket that there is.
+            Some(place) if place.slot < self.buckets() => place,
+            _ => self.find_place(now),
         }
-        self.find_place(now)
     }
 
     #[cold]
@@ -106,8 +113,17 @@ impl Shape {
         let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell.load(Ordering::Relaxed));
         let lap = now.checked_div(interval).unwrap_or_default();
         let slot = (now - lap * interval).checked_div(length).unwrap_or_default();
-        self.hint.store(lap << SLOT_BITS | slot & MAX_SLOT, Ordering::Relaxed);
         Place { lap, slot: slot as usize }
+    }
+
+    /// Has `hinted` try this place, at which a call has been counted.
+    pub(crate) fn remember(&self, place: Place) {
+        let hint = place.lap << SLOT_BITS | place.slot as u64 & MAX_SLOT;
+        if self.hint.load(Ordering::Relaxed) != hint {
+            // Release: the anchor has come near this lap, and what was known of another lap with the same low
+            // bits was forgotten before. Whoever finds the hint finds that forgotten, too.
+            self.hint.store(hint, Ordering::Release);
+        }
     }
 }
 

@@ -21,10 +21,8 @@
 //! clearing of the window, whose life's number comes again.
 
 use crate::breaker::Breaker;
-use crate::bucket::LAP_BITS;
-use crate::condition::Counts;
+use crate::bucket::{COUNT_BITS, Cell, LAP_BITS};
 use crate::memory::Memory;
-use crate::rule::Rule;
 use crate::shape::{Place, SLOT_BITS};
 use crate::sync::Ordering;
 use crate::word::LIFE_BITS;
@@ -35,8 +33,10 @@ const PLACE_SHIFT: u32 = MARK_BITS + ROOM_BITS;
 const MARK: u64 = (1 << MARK_BITS) - 1;
 const ONE: u64 = 1 << MARK_BITS;
 /// The most bad calls that are known not to trip.
-const MAX_ROOM: u64 = (1 << ROOM_BITS) - 2;
+pub(crate) const MAX_ROOM: u64 = (1 << ROOM_BITS) - 2;
 const _: () = assert!(PLACE_SHIFT + SLOT_BITS + LAP_BITS + LIFE_BITS == 64);
+// Life and lap are where a bucket has them.
+const _: () = assert!(PLACE_SHIFT + SLOT_BITS == COUNT_BITS);
 
 /// One reading of the word. Pure.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,12 @@ impl Slack {
     #[inline]
     fn is_at(self, life: u64, place: Place) -> bool {
         (self.0 ^ Self::at(life, place, 0)) >> PLACE_SHIFT == 0
+    }
+
+    /// The life and the lap, to be compared with a bucket's.
+    #[inline]
+    pub(crate) fn place(self) -> Cell {
+        Cell(self.0)
     }
 
     /// One more than the bad calls that cannot trip; 0 where nothing is known.
@@ -80,11 +86,11 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         self.head.slack.compare_exchange(from.0, to.0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Whether no good call can trip the breaker at this place.
+    /// What is known at this place: where anything is, no good call can trip the breaker.
     #[inline]
-    pub(crate) fn is_slack(&self, life: u64, place: Place) -> bool {
+    pub(crate) fn slack_at(&self, life: u64, place: Place) -> Option<Slack> {
         let slack = self.slack();
-        slack.room() > 0 && slack.is_at(life, place)
+        (slack.room() > 0 && slack.is_at(life, place)).then_some(slack)
     }
 
     /// Takes one of the bad calls that cannot trip, for one that has been counted; else the mark by which
@@ -101,9 +107,9 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         }
     }
 
-    /// Leaves what is known from a sum of the window that was begun after `mark` had been read.
-    pub(crate) fn leave_slack(&self, mark: Slack, life: u64, place: Place, counts: Counts, rule: &Rule) {
-        if let Some(room) = rule.room(counts, MAX_ROOM) {
+    /// Leaves how many more bad calls cannot trip, if any number is sure, by what was read after `mark` was.
+    pub(crate) fn leave_slack(&self, mark: Slack, life: u64, place: Place, room: Option<u64>) {
+        if let Some(room) = room {
             // Losing means that something has changed since: then nothing is known.
             let _ = self.swap_slack(mark, Slack(Slack::at(life, place, room + 1) | mark.marked().0));
         }

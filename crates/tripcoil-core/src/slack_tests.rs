@@ -4,7 +4,8 @@ use super::*;
 use crate::breaker::Head;
 use crate::bucket::Bucket;
 use crate::completion::Ending;
-use crate::rule::Condition;
+use crate::condition::Counts;
+use crate::rule::{Condition, Rule};
 use crate::time::millis;
 use crate::word::State;
 
@@ -79,12 +80,12 @@ fn bad_calls_take_what_there_is_and_the_next_one_is_judged() {
     let place = Place { lap: 0, slot: 0 };
     let life = memory.breaker().word().life();
     let room = || memory.breaker().slack().room();
-    assert!(memory.breaker().is_slack(life, place));
+    assert!(memory.breaker().slack_at(life, place).is_some());
     assert_eq!(room(), 5, "four more of eleven are not half");
     memory.calls(4, true, 0);
     assert_eq!((room(), memory.is_open()), (1, false));
-    assert!(!memory.breaker().is_slack(life, Place { lap: 0, slot: 1 }));
-    assert!(!memory.breaker().is_slack(life, Place { lap: 1, slot: 0 }));
+    assert!(memory.breaker().slack_at(life, Place { lap: 0, slot: 1 }).is_none());
+    assert!(memory.breaker().slack_at(life, Place { lap: 1, slot: 0 }).is_none());
     memory.calls(1, true, 0);
     assert!(memory.is_open());
 }
@@ -96,10 +97,10 @@ fn what_is_known_is_left_by_nobody_who_began_before_something_changed() {
     let life = breaker.word().life();
     let mark = breaker.take_slack(life, place).expect("nothing is known");
     breaker.forget_slack();
-    breaker.leave_slack(mark, life, place, Counts { good: 9, bad: 1 }, &rule(0.5));
-    assert!(!breaker.is_slack(life, place));
-    breaker.leave_slack(breaker.slack(), life, place, Counts { good: 9, bad: 1 }, &rule(0.5));
-    assert!(breaker.is_slack(life, place));
+    breaker.leave_slack(mark, life, place, rule(0.5).room(Counts { good: 9, bad: 1 }, MAX_ROOM));
+    assert!(breaker.slack_at(life, place).is_none());
+    breaker.leave_slack(breaker.slack(), life, place, rule(0.5).room(Counts { good: 9, bad: 1 }, MAX_ROOM));
+    assert!(breaker.slack_at(life, place).is_some());
 }
 
 #[test]
@@ -155,7 +156,7 @@ fn what_is_known_is_left_by_nobody_to_whom_the_word_only_looks_unchanged() {
     memory.calls(1, false, later);
     // As much room again at the earlier place as there was: more than can be told.
     memory.calls(1, false, earlier);
-    breaker.leave_slack(mark, life, place, counts, &rule(0.5));
+    breaker.leave_slack(mark, life, place, rule(0.5).room(counts, MAX_ROOM));
     memory.calls(6, true, later);
     assert!(memory.is_open(), "half of 46 are bad");
 }

@@ -9,7 +9,8 @@ use crate::bucket::{Bucket, Cell, MAX_COUNT, exchange};
 use crate::condition::Counts;
 use crate::memory::Memory;
 use crate::rule::Condition;
-use crate::shape::{Judges, Place};
+use crate::shape::Place;
+use crate::slack::Slack;
 use crate::sync::{AtomicU64, Ordering};
 use crate::totals::Tally;
 use crate::word::Word;
@@ -18,41 +19,63 @@ use crate::word::Word;
 pub(crate) struct Moved;
 
 impl<M: Memory + ?Sized> Breaker<'_, M> {
-    /// Adds one call where its bucket is in place already, and says whether it did.
-    #[inline]
-    pub(crate) fn add_at_once(&self, word: Word, place: Place, bad: bool) -> bool {
-        let anchor = self.anchor();
-        // Too far back, the low bits of a lap that no bucket counts for would look like those of one.
-        if !anchor.is_of(word.life()) || !anchor.is_near(place.lap) {
-            return false;
+    /// Counts one call at `now`, and says at which place.
+    #[inline(always)]
+    pub(crate) fn count(&self, word: Word, now: u64, bad: bool) -> Result<Place, Moved> {
+        let shape = &self.head.shape;
+        if let Some(place) = shape.hinted(now)
+            && let Some(slack) = self.slack_at(word.life(), place)
+            && self.add_at_once(slack, place, bad)
+        {
+            return Ok(self.nearest(place));
         }
+        let place = shape.place(now);
+        self.add(word, place, bad)?;
+        shape.remember(place);
+        Ok(self.nearest(place))
+    }
+
+    /// Adds one call at the place that `slack` is of, if its bucket counts for that, and says whether it did.
+    #[inline(always)]
+    pub(crate) fn add_at_once(&self, slack: Slack, place: Place, bad: bool) -> bool {
         let Some(bucket) = self.memory.buckets().get(place.slot) else { return false };
-        let present = |cell: Cell| cell.same_place(Cell::new(word.life(), place.lap, 0));
         // Relaxed, here and below: the exchange acquires, and fails where what it replaces is out of date.
         let master = Cell(bucket.good.load(Ordering::Relaxed));
-        if !present(master) {
+        if !master.same_place(slack.place()) {
             return false;
         }
-        let (target, cell) = match self.own_word(place.slot) {
-            _ if bad => (&bucket.bad, Cell(bucket.bad.load(Ordering::Relaxed))),
-            Some(own) => (own, Cell(own.load(Ordering::Relaxed))),
-            None => (&bucket.good, master),
-        };
-        if !present(cell) || cell.count() == MAX_COUNT {
+        if bad {
+            let added = self.raise(&bucket.bad, Cell(bucket.bad.load(Ordering::Relaxed)), slack);
+            if added {
+                self.remember_bad(slack.place().life(), self.nearest(place).lap);
+            }
+            return added;
+        }
+        match self.own_word(place.slot) {
+            Some(own) => self.raise(own, Cell(own.load(Ordering::Relaxed)), slack),
+            None => self.raise(&bucket.good, master, slack),
+        }
+    }
+
+    /// Adds one to a word that was read as `cell`, if that counts for the place of `slack` and has room.
+    #[inline(always)]
+    fn raise(&self, target: &AtomicU64, cell: Cell, slack: Slack) -> bool {
+        let next = Cell(cell.0.wrapping_add(1));
+        // At its limit the count would be 0.
+        if !cell.same_place(slack.place()) || next.count() == 0 {
             return false;
         }
         // Not a fetch_add: the bucket may have been recycled or cleared since it was read.
-        let added = exchange(target, cell, Cell(cell.0 + 1));
-        if !added {
+        let raised = exchange(target, cell, next);
+        if !raised {
             self.memory.met();
-        } else if bad {
-            self.remember_bad(word.life(), place.lap);
         }
-        added
+        raised
     }
 
     /// Adds one call to the bucket of `place`, or to the later one that its slot has been recycled for.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(crate) fn add(&self, word: Word, place: Place, bad: bool) -> Result<(), Moved> {
         let anchor = self.anchor();
         if !anchor.is_of(word.life()) || !anchor.reaches(place.lap) {
@@ -205,16 +228,9 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         })
     }
 
-    /// Whether no good call can trip the breaker at `place`, so that none need be judged.
-    #[inline]
-    pub(crate) fn is_quiet(&self, life: u64, place: Place) -> bool {
-        !self.may_hold_bad(life, place.lap) || self.is_slack(life, place)
-    }
-
     /// Whether the window at `lap` may hold a bad call. Never wrong about one that has been counted
     /// by a call that has returned.
-    #[inline]
-    fn may_hold_bad(&self, life: u64, lap: u64) -> bool {
+    pub(crate) fn may_hold_bad(&self, life: u64, lap: u64) -> bool {
         let last = Anchor(self.head.last_bad.load(Ordering::Acquire));
         last.is_of(life) && lap <= last.lap() + 1
     }
@@ -235,11 +251,6 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 return;
             }
         }
-    }
-
-    /// Whether this breaker asks the window at all before it trips.
-    pub(crate) fn judges_window(&self) -> bool {
-        self.head.shape.judges() != Judges::Runs
     }
 }
 

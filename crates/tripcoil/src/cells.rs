@@ -48,7 +48,7 @@ impl Memory for Cells {
         self.stripes.get().and_then(|stripes| stripes.get(number)).map_or(&[], |stripe| stripe)
     }
 
-    #[inline]
+    #[inline(always)]
     fn own_stripe(&self) -> Option<&[Line]> {
         let stripes = self.stripes.get()?;
         stripes.get(thread_number() & (stripes.len() - 1)).map(|stripe| &**stripe)

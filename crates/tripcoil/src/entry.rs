@@ -13,6 +13,7 @@ use crate::clock::to_nanos;
 use crate::held::Held;
 use crate::outcome::Outcome;
 use crate::resource::Inner;
+use crate::slot::Slot;
 
 /// An admitted call. Made by [`Resource::enter`](crate::Resource::enter).
 ///
@@ -21,6 +22,8 @@ use crate::resource::Inner;
 #[must_use = "an entry that is dropped at once is a cancelled call"]
 pub struct Entry<'r> {
     resource: &'r Arc<Inner>,
+    /// Where the only permit in `held` is of, if nothing else is to be done with it.
+    slot: Option<&'r Slot>,
     held: Held,
     /// Bits of `marks`, in a word: entries are moved by words, and moving single bytes is slower.
     marks: Cell<usize>,
@@ -71,9 +74,9 @@ fn abandon(resource: &Arc<Inner>, held: impl Borrow<Held>, was_unwinding: bool) 
 
 impl<'r> Entry<'r> {
     #[inline(always)]
-    pub(crate) fn new(resource: &'r Arc<Inner>, held: Held) -> Self {
+    pub(crate) fn new(resource: &'r Arc<Inner>, slot: Option<&'r Slot>, held: Held) -> Self {
         let marks = if std::thread::panicking() { marks::WAS_UNWINDING } else { 0 };
-        Self { resource, held, marks: Cell::new(marks) }
+        Self { resource, slot, held, marks: Cell::new(marks) }
     }
 
     /// Ends the call. The response time is the time since it was admitted.
@@ -92,7 +95,7 @@ impl<'r> Entry<'r> {
         // Not to be dropped: its memory is taken out, and nothing is left to be ended.
         let mut entry = ManuallyDrop::new(self);
         let outcome = judged(outcome, entry.marks.get() & marks::BAD != 0);
-        entry.resource.finish(entry.take(), outcome, response_time);
+        entry.resource.finish_in(entry.slot, entry.take(), outcome, response_time);
     }
 
     /// What is still to be ended: nothing, once it has been taken.

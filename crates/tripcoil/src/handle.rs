@@ -69,12 +69,15 @@ impl Resource {
     /// [`Blocked`] where a breaker rejects: the call must not be made.
     #[inline(always)]
     pub fn enter(&self) -> Result<Entry<'_>, Blocked> {
-        if let Some(held) = self.0.enter_closed() {
-            return Ok(Entry::new(&self.0, held));
+        if let Some((slot, held)) = self.0.enter_quick() {
+            return Ok(Entry::new(&self.0, Some(slot), held));
+        }
+        if let Some(held) = self.0.enter_timed() {
+            return Ok(Entry::new(&self.0, None, held));
         }
         let mut held = Held::new(None);
         self.0.enter(&mut held)?;
-        Ok(Entry::new(&self.0, held))
+        Ok(Entry::new(&self.0, None, held))
     }
 
     /// As [`Resource::enter`], for calls that end elsewhere: in a callback, on another thread.

@@ -3,8 +3,10 @@
 use tripcoil_core::Permit;
 
 const NO_SLOT: u32 = u32::MAX;
+/// In the second place, as [`NO_SLOT`]: a quick plan has admitted the call.
+const QUICK: u32 = u32::MAX - 1;
 /// In the second place: the permits, and whether the legacy check is in use, are in `more`.
-const MORE: u32 = u32::MAX - 1;
+const MORE: u32 = u32::MAX - 2;
 /// No call begins then: what would is 0 ns long at most.
 const UNTIMED: u64 = u64::MAX;
 
@@ -42,6 +44,12 @@ impl Held {
         Self { slots: pair(slot, NO_SLOT), permits: [permit, Permit::NONE], started, more: None }
     }
 
+    /// What a plan that is [quick](crate::plan::Plan::quick) comes to.
+    #[inline(always)]
+    pub(crate) fn quick(slot: u32, permit: Permit) -> Self {
+        Self { slots: pair(slot, QUICK), ..Self::one(slot, permit, None) }
+    }
+
     #[inline]
     pub(crate) fn pair(slots: [u32; 2], permits: [Permit; 2], started: Option<u64>) -> Self {
         let [first, second] = slots;
@@ -49,7 +57,7 @@ impl Held {
     }
 
     #[inline]
-    fn first(&self) -> u32 {
+    fn first_slot(&self) -> u32 {
         self.slots as u32
     }
 
@@ -59,7 +67,7 @@ impl Held {
     }
 
     pub(crate) fn push(&mut self, slot: u32, permit: Permit) {
-        match (self.first(), self.second()) {
+        match (self.first_slot(), self.second()) {
             (NO_SLOT, NO_SLOT) => (self.slots, self.permits[0]) = (pair(slot, NO_SLOT), permit),
             (first, NO_SLOT) => (self.slots, self.permits[1]) = (pair(first, slot), permit),
             _ => self.more().permits.push((slot, permit)),
@@ -73,9 +81,9 @@ impl Held {
     /// What does not find room in place; a second permit moves there.
     fn more(&mut self) -> &mut More {
         let second = self.second();
-        self.slots = pair(self.first(), MORE);
+        self.slots = pair(self.first_slot(), MORE);
         let more = self.more.get_or_insert_default();
-        if !matches!(second, NO_SLOT | MORE) {
+        if second < MORE {
             more.permits.push((second, self.permits[1]));
         }
         more
@@ -93,28 +101,40 @@ impl Held {
         (self.started != UNTIMED).then_some(self.started)
     }
 
+    /// Whether a quick plan has admitted the call: it has one permit then, its [first](Held::first).
+    #[inline(always)]
+    pub(crate) fn is_quick(&self) -> bool {
+        self.second() == QUICK
+    }
+
+    /// The first permit; of [`NO_SLOT`] where there is none.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> (u32, Permit) {
+        (self.first_slot(), self.permits[0])
+    }
+
     /// Whether the legacy check is in use.
     pub(crate) fn is_legacy(&self) -> bool {
         self.more.as_ref().is_some_and(|more| more.legacy)
     }
 
-    /// The only permit: the case that is to be fast.
+    /// Whether there is one permit, the [first](Held::first).
     #[inline]
-    pub(crate) fn only(&self) -> Option<(u32, Permit)> {
-        (self.second() == NO_SLOT && self.first() != NO_SLOT).then_some((self.first(), self.permits[0]))
+    pub(crate) fn is_one(&self) -> bool {
+        self.second() >= QUICK && self.first_slot() != NO_SLOT
     }
 
     /// The permits, where there are two.
     #[inline]
     pub(crate) fn both(&self) -> Option<[(u32, Permit); 2]> {
-        let (first, second) = (self.first(), self.second());
+        let (first, second) = (self.first_slot(), self.second());
         let [one, two] = self.permits;
-        (!matches!(second, NO_SLOT | MORE)).then_some([(first, one), (second, two)])
+        (second < MORE).then_some([(first, one), (second, two)])
     }
 
     pub(crate) fn permits(&self) -> impl Iterator<Item = (u32, Permit)> {
-        let placed = [self.first(), self.second()].into_iter().zip(self.permits);
-        let placed = placed.filter(|(slot, _)| !matches!(*slot, NO_SLOT | MORE));
+        let placed = [self.first_slot(), self.second()].into_iter().zip(self.permits);
+        let placed = placed.filter(|(slot, _)| *slot < MORE);
         placed.chain(self.more.iter().flat_map(|more| more.permits.iter().copied()))
     }
 }

@@ -66,7 +66,8 @@ impl Resource {
     #[inline]
     #[must_use]
     pub fn enter_closed_raw(&self) -> Option<RawEntry> {
-        self.0.enter_closed().map(RawEntry)
+        let quick = self.0.enter_quick().map(|(_, held)| held);
+        quick.or_else(|| self.0.enter_closed()).map(RawEntry)
     }
 
     /// The long way of [`Resource::enter_raw`], apart so that the short one keeps all in registers.

@@ -18,7 +18,7 @@ use crate::held::Held;
 use crate::legacy::{LegacyCheck, LegacyStatistics};
 use crate::observers::{Observers, announce};
 use crate::outcome::Outcome;
-use crate::plan::Plan;
+use crate::plan::{Guards, Plan};
 use crate::slot::{Slot, Slots};
 
 /// What all resources of a registry share.
@@ -101,17 +101,22 @@ impl Inner {
 
     /// Whether the plan is the one that [`Inner::publish`] would make for these slots, but for its version.
     pub(crate) fn follows_plan(&self, slots: &[u32]) -> bool {
-        self.plan().is_for(slots, self.is_special())
+        self.plan().is_for(self.guards(slots))
+    }
+
+    fn guards<'a>(&self, slots: &'a [u32]) -> Guards<'a> {
+        let timed = slots.iter().any(|&slot| self.slot(slot).breaker().judges() == Judges::Times);
+        Guards { slots, timed, special: self.is_special() }
     }
 
     /// Makes these the slots that guard calls. Under the lock of `assigned`.
     pub(crate) fn publish(&self, slots: &[u32]) {
-        let special = self.is_special();
+        let guards = self.guards(slots);
         // A call that follows a plan of many must find an order until it can see the next plan.
-        if slots.len() > 1 || special || self.order.load().is_some() {
+        if slots.len() > 1 || guards.special || self.order.load().is_some() {
             self.order.store(Some(Arc::new(slots.to_vec())));
         }
-        let next = self.plan().next(slots, special);
+        let next = self.plan().next(guards);
         // Release: whoever acts on this plan finds its slots assigned and its order stored.
         self.plan.store(next.0, Ordering::Release);
     }
@@ -135,14 +140,30 @@ impl Inner {
         self.legacy.get().is_none() || self.legacy().is_like_new(millis(now))
     }
 
-    /// Leave for a call in the case that is to be fast: one breaker, and it is closed.
+    /// Leave for a call in the case that is to be fast: one breaker that judges no response times, and it is
+    /// closed.
+    #[inline(always)]
+    pub(crate) fn enter_quick(&self) -> Option<(&Slot, Held)> {
+        let plan = self.plan();
+        let number = plan.quick()?;
+        let slot = self.slot(number);
+        let permit = slot.breaker().admit_closed()?;
+        (self.plan() == plan).then(|| (slot, Held::quick(number, permit)))
+    }
+
+    /// As [`Inner::enter_quick`], of a breaker that judges response times.
+    #[inline(always)]
+    pub(crate) fn enter_timed(&self) -> Option<Held> {
+        if self.plan().is_timed() { self.enter_closed() } else { None }
+    }
+
+    /// As [`Inner::enter_quick`], whatever the breaker judges.
     #[inline(always)]
     pub(crate) fn enter_closed(&self) -> Option<Held> {
         let plan = self.plan();
         let slot = plan.only()?;
-        let breaker = self.slot(slot).breaker();
-        let started = (breaker.judges() == Judges::Times).then(|| self.shared.clock.now());
-        let permit = breaker.admit_closed()?;
+        let started = plan.is_timed().then(|| self.shared.clock.now());
+        let permit = self.slot(slot).breaker().admit_closed()?;
         (self.plan() == plan).then(|| Held::one(slot, permit, started))
     }
 
@@ -154,11 +175,11 @@ impl Inner {
         loop {
             let plan = self.plan();
             *held = match plan.only() {
-                Some(slot) => self.pass_one(slot)?,
+                Some(slot) => self.pass_one(slot, plan.is_timed())?,
                 None if plan.is_empty() => Held::new(None),
-                None => match plan.pair().and_then(|slots| self.pass_pair(slots)) {
+                None => match plan.pair().and_then(|slots| self.pass_pair(slots, plan.is_timed())) {
                     Some(held) => held,
-                    None => self.pass_many(&mut counted)?,
+                    None => self.pass_many(plan.is_timed(), &mut counted)?,
                 },
             };
             if self.plan() == plan {
@@ -171,9 +192,12 @@ impl Inner {
 
     /// A breaker that rejects is moved by nothing, so where there is one it need not be asked first.
     #[inline]
-    fn pass_one(self: &Arc<Self>, slot: u32) -> Result<Held, Blocked> {
+    fn pass_one(self: &Arc<Self>, slot: u32, timed: bool) -> Result<Held, Blocked> {
         let breaker = self.slot(slot).breaker();
-        let started = (breaker.judges() == Judges::Times).then(|| self.shared.clock.now());
+        let started = timed.then(|| self.shared.clock.now());
+        if let Some(permit) = breaker.admit_closed() {
+            return Ok(Held::one(slot, permit, started));
+        }
         let now = started.unwrap_or_else(|| self.shared.clock.coarse());
         if let Some(rejection) = breaker.reject_open(now) {
             return Err(self.blocked(slot, rejection));
@@ -188,9 +212,8 @@ impl Inner {
     /// The permits of two breakers that are both closed: they are moved by nobody's passing, so none has to
     /// be asked first.
     #[inline]
-    fn pass_pair(&self, slots: [u32; 2]) -> Option<Held> {
+    fn pass_pair(&self, slots: [u32; 2], timed: bool) -> Option<Held> {
         let [first, second] = slots.map(|slot| self.slot(slot).breaker());
-        let timed = first.judges() == Judges::Times || second.judges() == Judges::Times;
         let started = timed.then(|| self.shared.clock.now());
         Some(Held::pair(slots, [first.admit_closed()?, second.admit_closed()?], started))
     }
@@ -199,7 +222,7 @@ impl Inner {
     /// which counts whom it admits, has admitted the call before a reload made it start again.
     #[cold]
     #[inline(never)]
-    fn pass_many(self: &Arc<Self>, counted: &mut bool) -> Result<Held, Blocked> {
+    fn pass_many(self: &Arc<Self>, timed: bool, counted: &mut bool) -> Result<Held, Blocked> {
         if self.unguarded {
             self.shared.unguarded.fetch_add(1, Ordering::Relaxed);
             return Ok(Held::new(None));
@@ -207,8 +230,7 @@ impl Inner {
         let order = self.order.load();
         let slots: &[u32] = order.as_ref().map_or(&[], |order| order);
         let legacy = self.legacy.get().is_some();
-        let timed = |&slot: &u32| self.slot(slot).breaker().judges() == Judges::Times;
-        let started = (legacy || slots.iter().any(timed)).then(|| self.shared.clock.now());
+        let started = (legacy || timed).then(|| self.shared.clock.now());
         let now = started.unwrap_or_else(|| self.shared.clock.coarse());
         if !legacy && let Some(held) = self.pass_closed(slots, started) {
             return Ok(held);
@@ -317,39 +339,87 @@ impl Inner {
         outcome: Outcome,
         response_time: Option<u64>,
     ) {
-        match (held.borrow().only(), outcome, response_time) {
-            (Some((slot, permit)), Outcome::Good | Outcome::Bad, None) => {
-                self.finish_one(slot, permit, held.borrow().started(), outcome == Outcome::Bad);
-            }
-            _ => self.finish_all(held, outcome, response_time),
-        }
+        let slot = held.borrow().is_quick().then(|| self.slot(held.borrow().first().0));
+        self.finish_in(slot, held, outcome, response_time);
     }
 
-    /// The end of a call that one breaker admitted: short where it ends well and the breaker is healthy.
+    /// As [`Inner::finish`], with the slot that [`Inner::enter_quick`] gave, if it was that which admitted the
+    /// call.
     #[inline(always)]
-    fn finish_one(self: &Arc<Self>, slot: u32, permit: Permit, started: Option<u64>, error: bool) {
-        let (ending, now) = self.ending(started, error, None);
-        if error || !self.slot(slot).breaker().complete_good(permit, ending, now) {
-            self.complete(slot, permit, ending, now);
+    pub(crate) fn finish_in(
+        self: &Arc<Self>,
+        slot: Option<&Slot>,
+        held: impl Borrow<Held>,
+        outcome: Outcome,
+        response_time: Option<u64>,
+    ) {
+        let (number, permit) = held.borrow().first();
+        match (slot, outcome, response_time) {
+            (Some(slot), Outcome::Good, None) => {
+                let now = self.shared.clock.coarse();
+                if !slot.breaker().complete_good(permit, now) {
+                    self.complete_any(number, permit, Ending { error: false, response_time: 0 }, now);
+                }
+            }
+            (Some(_), Outcome::Bad, None) => self.finish_bad(number, permit),
+            (_, Outcome::Good | Outcome::Bad, _) if held.borrow().is_one() => {
+                let (error, started) = (outcome == Outcome::Bad, held.borrow().started());
+                self.finish_one(number, permit, started, error, response_time);
+            }
+            _ => self.finish_any(held, outcome, response_time),
         }
     }
 
     #[inline(never)]
-    fn complete(self: &Arc<Self>, slot: u32, permit: Permit, ending: Ending, now: u64) {
-        if let Some(transition) = self.slot(slot).breaker().complete(permit, ending, now).transition {
-            self.tell(slot, transition);
+    fn finish_bad(self: &Arc<Self>, number: u32, permit: Permit) {
+        let ending = Ending { error: true, response_time: 0 };
+        self.complete_any(number, permit, ending, self.shared.clock.coarse());
+    }
+
+    #[inline(never)]
+    fn finish_one(
+        self: &Arc<Self>,
+        number: u32,
+        permit: Permit,
+        started: Option<u64>,
+        error: bool,
+        response_time: Option<u64>,
+    ) {
+        let (ending, now) = self.ending(started, error, response_time);
+        self.complete(number, permit, ending, now);
+    }
+
+    #[inline]
+    fn complete(self: &Arc<Self>, number: u32, permit: Permit, ending: Ending, now: u64) {
+        let breaker = self.slot(number).breaker();
+        if breaker.is_bad(ending) || !breaker.complete_good(permit, now) {
+            self.complete_any(number, permit, ending, now);
+        }
+    }
+
+    #[inline(never)]
+    fn complete_any(self: &Arc<Self>, number: u32, permit: Permit, ending: Ending, now: u64) {
+        if let Some(transition) = self.slot(number).breaker().complete_any(permit, ending, now).transition {
+            self.tell(number, transition);
         }
     }
 
     // Takes what it is given as it is: a reference would keep what the caller holds out of registers.
+    #[inline(never)]
+    fn finish_any(self: &Arc<Self>, held: impl Borrow<Held>, outcome: Outcome, response_time: Option<u64>) {
+        let held = held.borrow();
+        let (ending, now) = self.ending(held.started(), outcome == Outcome::Bad, response_time);
+        match held.both() {
+            Some(both) if outcome.counts() => {
+                both.into_iter().for_each(|(slot, permit)| self.complete(slot, permit, ending, now));
+            }
+            _ => self.finish_all(held, outcome, ending, now),
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    fn finish_all(self: &Arc<Self>, held: impl Borrow<Held>, outcome: Outcome, response_time: Option<u64>) {
-        let held = held.borrow();
-        if let (Some(both), Outcome::Good, None) = (held.both(), outcome, response_time) {
-            return self.finish_both(both, held.started());
-        }
-        let (ending, now) = self.ending(held.started(), outcome == Outcome::Bad, response_time);
+    fn finish_all(self: &Arc<Self>, held: &Held, outcome: Outcome, ending: Ending, now: u64) {
         for (slot, permit) in held.permits() {
             let breaker = self.slot(slot).breaker();
             let transition = match outcome {
@@ -363,17 +433,6 @@ impl Inner {
         }
         if held.is_legacy() && outcome.counts() {
             self.legacy().exit(millis(now), millis(ending.response_time), ending.error);
-        }
-    }
-
-    /// The good end of a call that two breakers admitted.
-    #[inline]
-    fn finish_both(self: &Arc<Self>, both: [(u32, Permit); 2], started: Option<u64>) {
-        let (ending, now) = self.ending(started, false, None);
-        for (slot, permit) in both {
-            if !self.slot(slot).breaker().complete_good(permit, ending, now) {
-                self.complete(slot, permit, ending, now);
-            }
         }
     }
 

@@ -65,24 +65,38 @@ fn totals_add_up_while_rules_are_reloaded_in_a_loop() {
 
 #[test]
 fn a_rule_that_comes_and_goes_is_never_seen_half_loaded() {
-    const RELOADS: usize = 10_000;
     let strict = json!({"resource": "r", "grade": 2, "count": 0, "timeWindow": 1, "minRequestAmount": 1});
     let lax = json!({"resource": "r", "grade": 3, "count": 1_000_000, "timeWindow": 9, "probeNum": 9});
-    let world = World::new(&strict);
+    comes_and_goes(&strict, &lax);
+}
+
+#[test]
+fn a_slow_rule_that_comes_and_goes_is_never_seen_half_loaded() {
+    let slow = |rt: u64, wait: u64| {
+        json!({"resource": "r", "grade": 0, "count": rt, "slowRatioThreshold": 0, "timeWindow": wait,
+               "minRequestAmount": 1, "statIntervalMs": 1000 * wait})
+    };
+    comes_and_goes(&slow(0, 1), &slow(1_000_000, 9));
+}
+
+/// Loads two rules by turns, of which one opens at each call that is bad and slow, and the other at none.
+fn comes_and_goes(strict: &serde_json::Value, lax: &serde_json::Value) {
+    const RELOADS: usize = 10_000;
+    let world = World::new(strict);
     let (r, done) = (world.r(), AtomicBool::new(false));
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     match r.enter() {
-                        Ok(entry) => entry.end(Outcome::Bad),
+                        Ok(entry) => entry.end_with(Outcome::Bad, ms(1)),
                         Err(blocked) => assert!(blocked.retry_after().unwrap() <= ms(1_000)),
                     }
                 }
             });
         }
         for reload in 0..RELOADS {
-            world.load(if reload % 2 == 0 { &lax } else { &strict });
+            world.load(if reload % 2 == 0 { lax } else { strict });
         }
         done.store(true, Ordering::Relaxed);
     });
@@ -90,9 +104,13 @@ fn a_rule_that_comes_and_goes_is_never_seen_half_loaded() {
         assert_eq!((trip.threshold, trip.open_until), (0.0, Some(trip.at + ms(1_000))), "{trip}");
     }
     assert_eq!(r.breakers().len(), 1);
-    world.load(&lax);
+    world.load(lax);
     call(&r, Outcome::Bad);
-    assert_eq!((snapshot(&r).run, state(&r)), (1, State::Closed), "a fresh breaker, in a used place");
+    assert_eq!(
+        (snapshot(&r).totals.passed, state(&r)),
+        (1, State::Closed),
+        "a fresh breaker, in a used place"
+    );
 }
 
 #[test]
