@@ -19,7 +19,7 @@ use crate::word::{Mode, State, Word};
 
 /// What a breaker keeps beside its buckets: plain memory, valid when zeroed, without pointers.
 ///
-/// What a healthy call needs is in the first 64 bytes.
+/// What a healthy call needs is in the first 56 bytes.
 #[repr(C)]
 pub struct Head {
     /// The word that decides.

@@ -12,8 +12,7 @@ pub(crate) struct Shape {
     /// What calls are judged by, in two bits, and the number of buckets above: 0 in a breaker that has no
     /// rule yet.
     kind: AtomicU64,
-    /// Length of the window in ns, and of a bucket.
-    interval: AtomicU64,
+    /// Length of a bucket in ns.
     bucket: AtomicU64,
     /// A place that calls were counted at: the lap, and the slot in the low bits.
     hint: AtomicU64,
@@ -22,7 +21,6 @@ pub(crate) struct Shape {
 zeroed! {
     pub(crate) Shape {
         kind: AtomicU64::new(0),
-        interval: AtomicU64::new(0),
         bucket: AtomicU64::new(0),
         hint: AtomicU64::new(0),
     }
@@ -60,7 +58,6 @@ impl Shape {
             Condition::ErrorRatio(_) | Condition::ErrorCount(_) => Judges::Errors,
             Condition::ConsecutiveErrors(_) => Judges::Runs,
         };
-        self.interval.store(millis(rule.stat_interval_ms), Ordering::Relaxed);
         self.bucket.store(millis(rule.stat_interval_ms / u64::from(rule.buckets)), Ordering::Relaxed);
         // A window of years would take the number of a shorter one's lap for its own, by what is left of a
         // product beyond 2^64.
@@ -90,8 +87,8 @@ impl Shape {
         // Acquire: pairs with `remember`.
         let hint = self.hint.load(Ordering::Acquire);
         let (lap, slot) = (hint >> SLOT_BITS, hint & MAX_SLOT);
-        let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell.load(Ordering::Relaxed));
-        let start = lap.wrapping_mul(interval).wrapping_add(slot.wrapping_mul(length));
+        let (buckets, length) = (self.buckets() as u64, self.bucket.load(Ordering::Relaxed));
+        let start = lap.wrapping_mul(buckets).wrapping_add(slot).wrapping_mul(length);
         (now.wrapping_sub(start) < length).then_some(Place { lap, slot: slot as usize })
     }
 
@@ -110,7 +107,8 @@ impl Shape {
     fn find_place(&self, now: u64) -> Place {
         // The last ns counts as the one before: a window longer than the clock has a single lap.
         let now = now.min(NEVER - 1);
-        let [interval, length] = [&self.interval, &self.bucket].map(|cell| cell.load(Ordering::Relaxed));
+        let length = self.bucket.load(Ordering::Relaxed);
+        let interval = length.saturating_mul(self.buckets() as u64);
         let lap = now.checked_div(interval).unwrap_or_default();
         let slot = (now - lap * interval).checked_div(length).unwrap_or_default();
         Place { lap, slot: slot as usize }
