@@ -88,7 +88,7 @@ pub fn open() -> Resource {
 }
 
 /// A registry with so many names, each guarded by a breaker of its own, and the names in another order than
-/// they were made in. These lie side by side, so that not the names are fetched but what is found by them.
+/// their breakers were made in, by a call. These lie side by side, so that not the names are fetched but what is found by them.
 ///
 /// # Panics
 /// Never: the rule is one.
@@ -98,7 +98,7 @@ pub fn named(count: usize) -> (Registry, Vec<String>) {
     let rule = windowed(Rule::error_ratio("*"), 10).threshold(0.5);
     registry.load_defaults([finished(rule)]).expect("a rule");
     for i in 0..count {
-        registry.resource(&name(i)).expect("a name");
+        assert!(entered_by_name(&registry, &name(i)));
     }
     let mut order: Vec<usize> = (0..count).collect();
     fastrand::Rng::with_seed(7).shuffle(&mut order);

@@ -243,15 +243,18 @@ fn by_name(r: &Results) -> Option<Found> {
 
 fn memory(r: &Results) -> Option<Found> {
     let ours = r.get("memory/tripcoil, idle breaker, beside name and rule")?;
+    let called = r.get("memory/tripcoil, once it has been called")?;
     let rule = r.get("memory/tripcoil, the name and the rule")?;
+    let all_called = r.get("million bytes/all called")?;
     let (seconds, bytes) = (r.get("million/all")?, r.get("million bytes/resident")?);
     let loading = r.get("million/loading their rules")?;
     let peers = r.group("memory").into_iter().filter(|(name, _)| !name.starts_with("tripcoil"));
     let peers: Vec<_> = peers.map(|(name, bytes)| format!("{name} {bytes:.0}")).collect();
     Some(Found {
         measured: format!(
-            "{ours:.0} bytes, the name and the rule {rule:.0}; 1,000,000: {seconds:.2} s, of which {loading:.2} s for the rules, and {:.0} MB",
-            bytes / 1e6
+            "{ours:.0} bytes before the first call, {called:.0} after it, the name and the rule {rule:.0}; 1,000,000: {seconds:.2} s, of which {loading:.2} s for the rules, and {:.0} MB, all called {:.0} MB",
+            bytes / 1e6,
+            all_called / 1e6
         ),
         peers: format!("bytes, without name: {}", peers.join(", ")),
         floor: "10 buckets of 8 bytes".to_owned(),

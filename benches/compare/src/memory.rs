@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use allocation_counter::measure;
 use serde_json::{Value, json};
 use tripcoil::{Registry, Rule};
-use tripcoil_cases::{name, open};
+use tripcoil_cases::{entered_by_name, name, open};
 use tripcoil_compare::peers::{Failsafe, Lifetime, Peer};
 
 fn main() {
@@ -27,15 +27,18 @@ fn main() {
     println!("{measured}");
 }
 
-/// Bytes for a resource with a breaker of 10 buckets that has seen no call.
+/// Bytes for a resource with a breaker of 10 buckets that has seen no call, and for one that has.
 fn idle() -> Value {
     let registry = Registry::new();
     let rules = measure(|| load(&registry, MANY));
     let resources = measure(|| make(&registry, MANY));
+    let called = measure(|| call(&registry, MANY));
     let names: u64 = (0..MANY).map(|i| name(i).len() as u64).sum();
     let each = |bytes: f64| bytes / MANY as f64;
+    let uncalled = resources.bytes_current as f64 - names as f64;
     json!({
-        "memory/tripcoil, idle breaker, beside name and rule": each(resources.bytes_current as f64 - names as f64),
+        "memory/tripcoil, idle breaker, beside name and rule": each(uncalled),
+        "memory/tripcoil, once it has been called": each(uncalled + called.bytes_current as f64),
         "memory/tripcoil, the name and the rule": each(rules.bytes_current as f64 + names as f64),
     })
 }
@@ -52,6 +55,10 @@ fn million() -> Value {
     let mut measured = json!({ "million/loading their rules": loaded, "million/all": took });
     if let (Some(before), Some(now)) = (before, resident()) {
         measured["million bytes/resident"] = json!(now.saturating_sub(before));
+    }
+    call(&registry, MILLION);
+    if let (Some(before), Some(now)) = (before, resident()) {
+        measured["million bytes/all called"] = json!(now.saturating_sub(before));
     }
     drop(black_box(registry));
     measured
@@ -103,6 +110,13 @@ fn make(registry: &Registry, count: usize) {
         registry.resource(&name(i)).expect("a name");
     }
     assert_eq!(registry.len(), count);
+}
+
+/// Calls each of so many resources once.
+fn call(registry: &Registry, count: usize) {
+    for i in 0..count {
+        assert!(entered_by_name(registry, &name(i)));
+    }
 }
 
 /// Bytes of memory that the process has.

@@ -2,40 +2,25 @@
 
 use std::cell::Cell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 use tripcoil_core::{Bucket, Line, Memory};
+
+use crate::slot::Slot;
 
 /// How often two threads must have met at one word before a breaker gets stripes: two threads that call
 /// now and then do not need them, two that do nothing else have met so often within a millisecond.
 const MEETINGS: u32 = 64;
 const MAX_STRIPES: usize = 32;
 
-/// One breaker's memory. Small until threads contend for it; what is made stays.
-#[derive(Default)]
-pub(crate) struct Cells {
-    buckets: OnceLock<Box<[Bucket]>>,
-    stripes: OnceLock<Box<[Box<[Line]>]>>,
-    meetings: AtomicU32,
-}
+/// A breaker's stripes. None until threads contend for it; what is made stays.
+pub(crate) type Stripes = OnceLock<Box<[Box<[Line]>]>>;
 
-impl Cells {
-    /// How many buckets there is room for.
-    pub(crate) fn room(&self) -> usize {
-        self.buckets().len()
-    }
-
-    /// Makes the buckets, once.
-    pub(crate) fn make(&self, buckets: usize) {
-        let _ = self.buckets.set((0..buckets).map(|_| Bucket::new()).collect());
-    }
-}
-
-impl Memory for Cells {
+impl Memory for Slot {
     #[inline]
     fn buckets(&self) -> &[Bucket] {
-        self.buckets.get().map_or(&[], |buckets| buckets)
+        &self.buckets
     }
 
     #[inline]
@@ -50,6 +35,10 @@ impl Memory for Cells {
 
     #[inline(always)]
     fn own_stripe(&self) -> Option<&[Line]> {
+        // Asked first, since it is where a call has been already.
+        if self.meetings.load(Ordering::Relaxed) <= MEETINGS {
+            return None;
+        }
         let stripes = self.stripes.get()?;
         stripes.get(thread_number() & (stripes.len() - 1)).map(|stripe| &**stripe)
     }
@@ -59,7 +48,7 @@ impl Memory for Cells {
     fn met(&self) {
         // One thread makes them, and nobody waits for it.
         if self.meetings.fetch_add(1, Ordering::Relaxed) == MEETINGS {
-            let lines = Line::for_buckets(self.buckets().len());
+            let lines = Line::for_buckets(self.buckets.len());
             let stripe = |_| (0..lines).map(|_| Line::new()).collect();
             let _ = self.stripes.set((0..stripe_count()).map(stripe).collect());
         }

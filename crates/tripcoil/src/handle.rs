@@ -8,13 +8,13 @@ use tripcoil_core::{Mode, State, Totals, Transition};
 
 use crate::Rule;
 use crate::blocked::Blocked;
-use crate::cells::Cells;
 use crate::change::Trip;
 use crate::entry::{Entry, OwnedEntry};
 use crate::held::Held;
 use crate::legacy::LegacyStatistics;
 use crate::raw::RawEntry;
 use crate::resource::Inner;
+use crate::slot::Slot;
 
 /// A named thing to protect. Made by [`Registry::resource`](crate::Registry::resource), which looks the
 /// name up; a resource that is kept skips the look-up and stays valid over reloads.
@@ -92,7 +92,7 @@ impl Resource {
     /// The breakers that guard the resource, in the order in which they are asked.
     #[must_use]
     pub fn breakers(&self) -> Vec<Breaker> {
-        let assigned = self.0.assigned();
+        let assigned = self.0.awake();
         let breaker = |slot| {
             let story = self.0.slot(slot).story();
             let born = story.born();
@@ -128,7 +128,7 @@ impl Resource {
     /// Whether the resource has [rules of its own](crate::Registry::set_own_rules).
     #[must_use]
     pub fn has_own_rules(&self) -> bool {
-        self.0.own_rules.load().is_some()
+        self.0.own_rules().is_some()
     }
 
     /// What the legacy check counts now, where it is in use.
@@ -209,7 +209,7 @@ impl Breaker {
         self.control(|breaker, now| breaker.reset(now))
     }
 
-    fn control(&self, change: impl FnOnce(tripcoil_core::Breaker<'_, Cells>, u64) -> Transition) -> bool {
+    fn control(&self, change: impl FnOnce(tripcoil_core::Breaker<'_, Slot>, u64) -> Transition) -> bool {
         let now = self.resource.shared.clock.coarse();
         // The lock keeps a reload from giving the slot to another rule in between.
         let assigned = self.resource.assigned();

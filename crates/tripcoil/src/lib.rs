@@ -40,6 +40,7 @@ mod clock;
 mod compile;
 mod ending;
 mod entry;
+mod few;
 mod handle;
 mod held;
 mod legacy;

@@ -163,8 +163,7 @@ impl Registry {
             return Ok(Report { rules: 0, ..report });
         }
         let loading = self.loading();
-        let rules: Vec<Arc<Rule>> = rules.into_iter().map(Arc::new).collect();
-        resource.0.own_rules.store((!rules.is_empty()).then(|| Arc::new(rules)));
+        resource.0.set_own_rules(rules.into_iter().map(Arc::new).collect());
         loading.rules.apply_to(&resource.0);
         Ok(report)
     }

@@ -26,6 +26,7 @@ const VERSION: u64 = 1 << 32;
 impl Plan {
     const NONE: u64 = 0;
     const MANY: u64 = SLOTS;
+    const DORMANT: u64 = SLOTS - 1;
 
     /// Whether nobody guards the calls.
     pub(crate) fn is_empty(self) -> bool {
@@ -38,6 +39,11 @@ impl Plan {
     pub(crate) fn quick(self) -> Option<u32> {
         let slot = (self.0 as u32).wrapping_sub(1);
         (u64::from(slot) < SLOT).then_some(slot)
+    }
+
+    /// Whether the breakers that are to guard the calls have not been made.
+    pub(crate) fn is_dormant(self) -> bool {
+        self.0 & SLOTS == Self::DORMANT
     }
 
     /// The only slot, where there is one.
@@ -54,7 +60,7 @@ impl Plan {
     #[inline]
     pub(crate) fn pair(self) -> Option<[u32; 2]> {
         match self.0 & SLOTS {
-            Self::MANY => None,
+            Self::MANY | Self::DORMANT => None,
             slots if slots > SLOT => Some([(slots & SLOT) as u32 - 1, (slots >> HALF) as u32 - 1]),
             _ => None,
         }
@@ -66,9 +72,18 @@ impl Plan {
         self.0 & TIMED != 0
     }
 
+    /// The plan that follows this one where no breaker has been made.
+    pub(crate) fn next_dormant(self) -> Self {
+        self.then(Self::DORMANT)
+    }
+
     /// The plan that follows this one.
     pub(crate) fn next(self, guards: Guards<'_>) -> Self {
-        Self((self.0 & !(VERSION - 1)).wrapping_add(VERSION) | Self::what(guards))
+        self.then(Self::what(guards))
+    }
+
+    fn then(self, what: u64) -> Self {
+        Self((self.0 & !(VERSION - 1)).wrapping_add(VERSION) | what)
     }
 
     /// Whether this plan, whatever its version, is one for these.
@@ -125,6 +140,9 @@ mod tests {
         }
         let special = Plan(0).next(Guards { special: true, ..guards(&[0]) });
         assert_eq!((special.only(), special.pair()), (None, None));
+        let dormant = Plan(0).next_dormant();
+        assert_eq!((dormant.is_empty(), dormant.only(), dormant.pair()), (false, None, None));
+        assert!(dormant.is_dormant() && !special.is_dormant());
     }
 
     #[test]

@@ -37,18 +37,23 @@ pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     /// Which slots guard calls: see [`Plan`].
     plan: AtomicU64,
-    /// The slots in order, where the plan says many.
-    order: ArcSwapOption<Vec<u32>>,
     slots: Slots,
     /// What is assigned to the slots; the lock under which rules and modes change.
     assigned: Mutex<Assigned>,
-    legacy: OnceLock<Box<Mutex<LegacyCheck>>>,
-    /// See [`Registry::set_own_rules`](crate::Registry::set_own_rules). Changed under the registry's lock.
-    pub(crate) own_rules: ArcSwapOption<Vec<Arc<Rule>>>,
+    rare: OnceLock<Box<Rare>>,
     /// Set while a bounded registry gives the resource's place away, and for good when it has.
     pub(crate) evicted: AtomicBool,
     /// Whether a bounded registry had no place for the name: calls are counted, and admitted.
     pub(crate) unguarded: bool,
+}
+
+/// What few resources have, of which there may be millions: made where it is needed.
+#[derive(Default)]
+struct Rare {
+    /// The slots in order, where the plan says many.
+    order: ArcSwapOption<Vec<u32>>,
+    legacy: OnceLock<Mutex<LegacyCheck>>,
+    own_rules: ArcSwapOption<Vec<Arc<Rule>>>,
 }
 
 impl Inner {
@@ -57,11 +62,9 @@ impl Inner {
             name: name.into(),
             shared,
             plan: AtomicU64::new(0),
-            order: ArcSwapOption::empty(),
             slots: Slots::default(),
             assigned: Mutex::default(),
-            legacy: OnceLock::new(),
-            own_rules: ArcSwapOption::empty(),
+            rare: OnceLock::new(),
             evicted: AtomicBool::new(false),
             unguarded: false,
         }
@@ -88,6 +91,13 @@ impl Inner {
         self.assigned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What is assigned to the slots, with all breakers made.
+    pub(crate) fn awake(&self) -> MutexGuard<'_, Assigned> {
+        let mut assigned = self.assigned();
+        assigned.wake(self);
+        assigned
+    }
+
     #[inline]
     fn plan(&self) -> Plan {
         // Acquire: pairs with `publish`, so that the slots of a plan are found assigned.
@@ -96,7 +106,25 @@ impl Inner {
 
     /// Whether calls take the long way round, whatever the number of breakers.
     fn is_special(&self) -> bool {
-        self.legacy.get().is_some() || self.unguarded
+        self.has_legacy() || self.unguarded
+    }
+
+    fn rare(&self) -> &Rare {
+        self.rare.get_or_init(Box::default)
+    }
+
+    fn order(&self) -> Option<Arc<Vec<u32>>> {
+        self.rare.get()?.order.load_full()
+    }
+
+    /// See [`Registry::set_own_rules`](crate::Registry::set_own_rules).
+    pub(crate) fn own_rules(&self) -> Option<Arc<Vec<Arc<Rule>>>> {
+        self.rare.get()?.own_rules.load_full()
+    }
+
+    /// Under the registry's lock.
+    pub(crate) fn set_own_rules(&self, rules: Vec<Arc<Rule>>) {
+        self.rare().own_rules.store((!rules.is_empty()).then(|| Arc::new(rules)));
     }
 
     /// Whether the plan is the one that [`Inner::publish`] would make for these slots, but for its version.
@@ -113,23 +141,35 @@ impl Inner {
     pub(crate) fn publish(&self, slots: &[u32]) {
         let guards = self.guards(slots);
         // A call that follows a plan of many must find an order until it can see the next plan.
-        if slots.len() > 1 || guards.special || self.order.load().is_some() {
-            self.order.store(Some(Arc::new(slots.to_vec())));
+        if slots.len() > 1 || guards.special || self.order().is_some() {
+            self.rare().order.store(Some(Arc::new(slots.to_vec())));
         }
         let next = self.plan().next(guards);
         // Release: whoever acts on this plan finds its slots assigned and its order stored.
         self.plan.store(next.0, Ordering::Release);
     }
 
+    /// Leaves it to the first call to make the breakers that are to guard it. Under the lock of `assigned`.
+    pub(crate) fn publish_dormant(&self) {
+        // Relaxed: whoever acts on this plan takes the lock first.
+        self.plan.store(self.plan().next_dormant().0, Ordering::Relaxed);
+    }
+
     /// The legacy check, made at first use.
     pub(crate) fn legacy(&self) -> MutexGuard<'_, LegacyCheck> {
-        let check = self.legacy.get_or_init(|| Box::new(Mutex::new(LegacyCheck::new())));
+        let check = self.rare().legacy.get_or_init(|| Mutex::new(LegacyCheck::new()));
         check.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_legacy(&self) -> bool {
+        self.rare.get().is_some_and(|rare| rare.legacy.get().is_some())
     }
 
     /// What the legacy check counts, where it is in use.
     pub(crate) fn legacy_statistics(&self) -> Option<LegacyStatistics> {
-        self.legacy.get()?;
+        if !self.has_legacy() {
+            return None;
+        }
         // Before the lock is taken: a user's clock does not run under it.
         let now = millis(self.shared.clock.coarse());
         Some(self.legacy().statistics(now))
@@ -137,7 +177,7 @@ impl Inner {
 
     /// Whether the legacy check, if it is in use, equals a new one.
     pub(crate) fn is_legacy_like_new(&self, now: u64) -> bool {
-        self.legacy.get().is_none() || self.legacy().is_like_new(millis(now))
+        !self.has_legacy() || self.legacy().is_like_new(millis(now))
     }
 
     /// Leave for a call in the case that is to be fast: one breaker that judges no response times, and it is
@@ -176,6 +216,10 @@ impl Inner {
             let plan = self.plan();
             *held = match plan.only() {
                 Some(slot) => self.pass_one(slot, plan.is_timed())?,
+                None if plan.is_dormant() => {
+                    drop(self.awake());
+                    continue;
+                }
                 None if plan.is_empty() => Held::new(None),
                 None => match plan.pair().and_then(|slots| self.pass_pair(slots, plan.is_timed())) {
                     Some(held) => held,
@@ -227,9 +271,9 @@ impl Inner {
             self.shared.unguarded.fetch_add(1, Ordering::Relaxed);
             return Ok(Held::new(None));
         }
-        let order = self.order.load();
+        let order = self.rare().order.load();
         let slots: &[u32] = order.as_ref().map_or(&[], |order| order);
-        let legacy = self.legacy.get().is_some();
+        let legacy = self.has_legacy();
         let started = (legacy || timed).then(|| self.shared.clock.now());
         let now = started.unwrap_or_else(|| self.shared.clock.coarse());
         if !legacy && let Some(held) = self.pass_closed(slots, started) {

@@ -1,18 +1,18 @@
 //! The rules of a registry, and which of them guard a name.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use compact_str::CompactString;
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
 
 use crate::Rule;
 use crate::assigned::Guarding;
+use crate::few::Few;
 use crate::names::Names;
 use crate::resource::Inner;
 use crate::rules::{LegacyRule, Release};
-
-type ByResource<R> = HashMap<CompactString, Vec<Arc<R>>, RandomState>;
 
 /// Guarded by the registry's lock.
 #[derive(Default)]
@@ -32,18 +32,20 @@ struct Legacy {
 impl RuleSet {
     /// Replaces all exact and regex rules.
     pub(crate) fn set(&mut self, rules: Vec<Rule>) {
-        let (regex, exact): (Vec<_>, Vec<_>) = rules.into_iter().map(Arc::new).partition(|rule| rule.regex());
-        self.regex = regex;
-        self.exact = by_resource(exact, |rule| rule.resource());
+        // What is replaced is dropped first, so that not both are there at once.
+        (self.exact, self.regex) = (ByResource::with_capacity(rules.len()), Vec::new());
+        for rule in rules.into_iter().map(Arc::new) {
+            match rule.regex() {
+                true => self.regex.push(rule),
+                false => self.exact.add(rule),
+            }
+        }
     }
 
     /// Replaces one resource's exact rules.
     pub(crate) fn set_resource(&mut self, name: &str, rules: Vec<Rule>) {
-        if rules.is_empty() {
-            self.exact.remove(name);
-        } else {
-            self.exact.insert(name.into(), rules.into_iter().map(Arc::new).collect());
-        }
+        self.exact.remove(name);
+        rules.into_iter().map(Arc::new).for_each(|rule| self.exact.add(rule));
     }
 
     /// Replaces all default rules.
@@ -53,8 +55,9 @@ impl RuleSet {
 
     /// Replaces all rules of the legacy check.
     pub(crate) fn set_legacy(&mut self, release: Release, rules: Vec<LegacyRule>) {
-        let rules = rules.into_iter().map(Arc::new).collect();
-        self.legacy = Some(Legacy { release, rules: by_resource(rules, |rule| &rule.resource) });
+        let mut by_resource = ByResource::with_capacity(rules.len());
+        rules.into_iter().map(Arc::new).for_each(|rule| by_resource.add(rule));
+        self.legacy = Some(Legacy { release, rules: by_resource });
     }
 
     /// Names that default rules do not guard.
@@ -64,13 +67,12 @@ impl RuleSet {
 
     /// All rules: exact ones, regex ones, resources' own ones that none of these replaces, default ones.
     pub(crate) fn all(&self, resources: &Names) -> Vec<Arc<Rule>> {
-        let exact = self.exact.values().flatten();
-        let mut all: Vec<Arc<Rule>> = exact.chain(&self.regex).cloned().collect();
+        let mut all: Vec<Arc<Rule>> = self.exact.all().chain(&self.regex).cloned().collect();
         resources.for_each(|resource| {
-            if let Some(own) = &*resource.own_rules.load()
+            if let Some(own) = resource.own_rules()
                 && self.loaded(&resource.name).next().is_none()
             {
-                all.extend_from_slice(own);
+                all.extend_from_slice(&own);
             }
         });
         all.extend_from_slice(&self.defaults);
@@ -80,7 +82,7 @@ impl RuleSet {
     /// Gives a resource the rules that guard its name, in the order of spec section 5.
     pub(crate) fn apply_to(&self, resource: &Inner) {
         if let Some(legacy) = &self.legacy {
-            let rules = legacy.rules.get(resource.name.as_str()).cloned().unwrap_or_default();
+            let rules = legacy.rules.get(&resource.name).to_vec();
             resource.legacy().set_rules(legacy.release, rules);
         }
         resource.assigned().apply(resource, &self.guarding(resource));
@@ -92,7 +94,7 @@ impl RuleSet {
         if !loaded.is_empty() {
             return loaded;
         }
-        if let Some(own) = &*resource.own_rules.load() {
+        if let Some(own) = resource.own_rules() {
             return own.iter().map(|rule| guarding(rule, false)).collect();
         }
         if self.excluded.contains(name) {
@@ -103,8 +105,7 @@ impl RuleSet {
 
     /// The exact rules of a name, and the regex rules that match it.
     fn loaded(&self, name: &str) -> impl Iterator<Item = &Arc<Rule>> {
-        let exact = self.exact.get(name).into_iter().flatten();
-        exact.chain(self.regex.iter().filter(move |rule| rule.matches(name)))
+        self.exact.get(name).iter().chain(self.regex.iter().filter(move |rule| rule.matches(name)))
     }
 }
 
@@ -112,15 +113,66 @@ fn guarding(rule: &Arc<Rule>, default: bool) -> Guarding {
     Guarding { rule: Arc::clone(rule), default }
 }
 
-fn by_resource<R>(rules: Vec<Arc<R>>, name: impl Fn(&R) -> &str) -> ByResource<R> {
-    let mut map = ByResource::with_capacity_and_hasher(rules.len(), RandomState::default());
-    for rule in rules {
-        match map.get_mut(name(&rule)) {
-            Some(list) => list.push(rule),
-            None => {
-                map.insert(name(&rule).into(), vec![rule]);
-            }
+/// A rule that names its resource.
+trait Named {
+    fn name(&self) -> &str;
+}
+
+impl Named for Rule {
+    fn name(&self) -> &str {
+        self.resource()
+    }
+}
+
+impl Named for LegacyRule {
+    fn name(&self) -> &str {
+        &self.resource
+    }
+}
+
+/// Rules by their resource's name, which is in the rules alone: there may be millions.
+struct ByResource<R> {
+    lists: HashTable<Few<Arc<R>>>,
+    hasher: RandomState,
+}
+
+impl<R: Named> ByResource<R> {
+    fn with_capacity(rules: usize) -> Self {
+        Self { lists: HashTable::with_capacity(rules), hasher: RandomState::default() }
+    }
+
+    /// After those of the same resource.
+    fn add(&mut self, rule: Arc<R>) {
+        let Self { lists, hasher } = self;
+        let is_its = |list: &Few<Arc<R>>| name_of(list) == rule.name();
+        let hash = |list: &Few<Arc<R>>| hasher.hash_one(name_of(list));
+        let entry = lists.entry(hasher.hash_one(rule.name()), is_its, hash);
+        entry.or_insert_with(Few::default).into_mut().push(rule);
+    }
+
+    fn get(&self, name: &str) -> &[Arc<R>] {
+        let found = self.lists.find(self.hasher.hash_one(name), |list| name_of(list) == name);
+        found.map_or(&[], |list| list)
+    }
+
+    fn remove(&mut self, name: &str) {
+        if let Ok(found) = self.lists.find_entry(self.hasher.hash_one(name), |list| name_of(list) == name) {
+            found.remove();
         }
     }
-    map
+
+    fn all(&self) -> impl Iterator<Item = &Arc<R>> {
+        self.lists.iter().flat_map(|list| list.iter())
+    }
+}
+
+impl<R: Named> Default for ByResource<R> {
+    fn default() -> Self {
+        Self::with_capacity(0)
+    }
+}
+
+/// The name that the rules of a list have; none is empty.
+fn name_of<R: Named>(list: &[Arc<R>]) -> &str {
+    list.first().map_or("", |rule| rule.name())
 }

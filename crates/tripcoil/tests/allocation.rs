@@ -93,3 +93,17 @@ fn known_names_and_what_is_read_allocate_nothing() {
     let breaker = support::breaker(&r);
     assert_eq!(allocations(|| _ = black_box(breaker.snapshot())), 0);
 }
+
+#[test]
+fn a_rule_takes_little_until_its_resource_is_called() {
+    const MANY: u64 = 10_000;
+    let world = World::new(&json!([]));
+    let rule = |i: u64| r0_with(&json!({"resource": i.to_string(), "statSlidingWindowBucketCount": 10}));
+    world.load(&(0..MANY).map(rule).collect());
+    let resource = |i: u64| world.registry.resource(&i.to_string()).unwrap();
+    let made = measure(|| (0..MANY).for_each(|i| _ = black_box(resource(i))));
+    assert!(made.bytes_current <= 256 * MANY as i64, "{} bytes each", made.bytes_current / MANY as i64);
+    let first = resource(0);
+    let call = || first.enter().unwrap().end(Outcome::Good);
+    assert_eq!([measure(call).count_total, measure(call).count_total], [1, 0], "the breaker is made once");
+}

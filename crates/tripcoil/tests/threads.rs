@@ -96,6 +96,29 @@ fn totals_add_up_exactly() {
 }
 
 #[test]
+fn threads_that_make_the_first_call_together_find_one_breaker() {
+    const ROUNDS: usize = 2_000;
+    let worlds: Vec<World> = (0..ROUNDS).map(|_| World::r0()).collect();
+    let meeting = Meeting::of(THREADS);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let meeting = meeting.join();
+                for world in &worlds {
+                    let r = world.r();
+                    meeting.wait();
+                    r.enter().unwrap().end(Outcome::Good);
+                }
+            });
+        }
+    });
+    for world in &worlds {
+        let found = snapshot(&world.r());
+        assert_eq!((found.good, found.totals.passed), (THREADS as u64, THREADS as u64));
+    }
+}
+
+#[test]
 fn every_completion_lands_in_exactly_one_bucket() {
     const CALLS: usize = 50_000;
     // A window that holds everything, and never trips.

@@ -1,8 +1,11 @@
 //! Documents: what can only be judged with the other rules, and the load, in view.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 
 use super::fault::{Fault, Faults, Report, Warning, shown};
 use super::fields::DEFAULTS_RESOURCE;
@@ -126,7 +129,7 @@ impl Document {
             let before = collected.notes.faults.len();
             collected.check_target(index, &rule, scope);
             if collected.notes.faults.len() == before {
-                collected.candidates.push(Candidate { index, line: None, rule });
+                collected.add(index, None, rule);
             }
         }
         collected.into_document()
@@ -177,21 +180,23 @@ fn check_scope(scope: Scope<'_>) -> Result<(), Faults> {
     }
 }
 
-/// A rule that is valid by itself.
-struct Candidate {
+/// Where a rule is given its id.
+struct Given {
     index: usize,
     line: Option<usize>,
-    rule: Rule,
 }
 
 struct Collected {
-    candidates: Vec<Candidate>,
+    /// Those that are valid by themselves.
+    rules: Vec<Rule>,
+    /// Of those with an id, in their order.
+    ids: Vec<Given>,
     notes: Notes,
 }
 
 impl Collected {
     fn new(limits: &Limits) -> Collected {
-        Collected { candidates: Vec::new(), notes: Notes::new(limits.listed) }
+        Collected { rules: Vec::new(), ids: Vec::new(), notes: Notes::new(limits.listed) }
     }
 
     fn read(&mut self, index: usize, item: &Item<'_>, scope: Scope<'_>, patterns: &mut Budget) {
@@ -199,8 +204,16 @@ impl Collected {
             return;
         };
         if let Some(rule) = forms::read(&mut reader, scope, patterns) {
-            self.candidates.push(Candidate { index, line: reader.line_of("id"), rule });
+            let line = reader.line_of("id");
+            self.add(index, line, rule);
         }
+    }
+
+    fn add(&mut self, index: usize, line: Option<usize>, rule: Rule) {
+        if rule.id().is_some() {
+            self.ids.push(Given { index, line });
+        }
+        self.rules.push(rule);
     }
 
     /// What [`Reader::target`] checks for rules of a text.
@@ -232,49 +245,44 @@ impl Collected {
     /// In this order: the same rule twice counts once, whatever ids it comes with, and the one
     /// that is dropped takes none.
     fn into_document(mut self) -> Document {
-        let mut keys = HashSet::with_capacity_and_hasher(self.candidates.len(), RandomState::default());
+        let hasher = RandomState::default();
+        // By their numbers: keys are almost as large as rules, of which there may be millions.
+        let mut unlike = HashTable::with_capacity(self.rules.len());
         let mut ids = HashSet::<_, RandomState>::default();
-        let mut kept = Vec::with_capacity(self.candidates.len());
-        for candidate in &self.candidates {
-            let rule = &candidate.rule;
-            let key = rule.key();
-            let free = !keys.contains(&key)
-                && match rule.id() {
-                    Some(id) if !ids.insert((rule.resource(), rule.regex(), id)) => {
-                        self.notes.faults.push_with(|| id_taken(candidate, id));
-                        false
-                    }
-                    _ => true,
-                };
-            if free {
-                keys.insert(key);
+        let mut given = self.ids.into_iter();
+        let mut kept = Vec::with_capacity(self.rules.len());
+        for (number, rule) in self.rules.iter().enumerate() {
+            let given = rule.id().and_then(|id| Some((id, given.next()?)));
+            let same = |&other: &usize| self.rules[other].same(rule);
+            let hash = |&number: &usize| hasher.hash_one(self.rules[number].key());
+            let found = unlike.entry(hash(&number), same, hash);
+            let Entry::Vacant(place) = found else {
+                kept.push(false);
+                continue;
+            };
+            let taken = given.filter(|(id, _)| !ids.insert((rule.resource(), rule.regex(), *id)));
+            kept.push(taken.is_none());
+            match taken {
+                Some((id, given)) => self.notes.faults.push_with(|| id_taken(rule, id, &given)),
+                None => drop(place.insert(number)),
             }
-            kept.push(free);
         }
-        drop((keys, ids));
+        drop((unlike, ids));
 
         let (faults, warnings) = self.notes.into_lists();
-        Document {
-            rules: self
-                .candidates
-                .into_iter()
-                .zip(kept)
-                .filter_map(|(candidate, kept)| kept.then_some(candidate.rule))
-                .collect(),
-            faults,
-            warnings,
-            unreadable: false,
-        }
+        let mut kept = kept.into_iter();
+        self.rules.retain(|_| kept.next().unwrap_or_default());
+        Document { rules: self.rules, faults, warnings, unreadable: false }
     }
 }
 
-fn id_taken(candidate: &Candidate, id: &str) -> Fault {
+fn id_taken(rule: &Rule, id: &str, given: &Given) -> Fault {
     Fault {
-        index: Some(candidate.index),
-        resource: Some(candidate.rule.resource().to_owned()),
+        index: Some(given.index),
+        resource: Some(rule.resource().to_owned()),
         field: Some("id".to_owned()),
         value: Some(format!("\"{}\"", shown(id))),
         allowed: "another than that of an earlier rule with the same resource and regex".to_owned(),
-        line: candidate.line,
+        line: given.line,
     }
 }
