@@ -98,6 +98,13 @@ impl Inner {
         assigned
     }
 
+    /// Makes the breakers that this call is the first to want.
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) {
+        drop(self.awake());
+    }
+
     #[inline]
     fn plan(&self) -> Plan {
         // Acquire: pairs with `publish`, so that the slots of a plan are found assigned.
@@ -217,7 +224,7 @@ impl Inner {
             *held = match plan.only() {
                 Some(slot) => self.pass_one(slot, plan.is_timed())?,
                 None if plan.is_dormant() => {
-                    drop(self.awake());
+                    self.wake();
                     continue;
                 }
                 None if plan.is_empty() => Held::new(None),
