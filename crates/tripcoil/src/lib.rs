@@ -26,8 +26,9 @@
 //! - [`VirtualClock`] stands in for time in tests.
 //!
 //! Behaviour is that of Alibaba Sentinel 1.8.9, with the departures that the repository's `DESIGN.md`
-//! lists. All types are `Send`, and all but [`Entry`] are `Sync`. Admission and completion are lock-free, but for
-//! a resource's first call, which makes its breakers; no thread and no timer is started. "Spec" in these pages is `docs/spec.md` of the repository.
+//! lists. All types are `Send`, and all but [`Entry`] are `Sync`. Admission and completion are lock-free, but
+//! for a resource's first call, which makes its breakers; no thread and no timer is started. "Spec" in these
+//! pages is `docs/spec.md` of the repository.
 #![forbid(unsafe_code)]
 
 mod assigned;
