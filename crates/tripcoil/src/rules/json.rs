@@ -1,15 +1,13 @@
 //! From the bytes of a document to the fields of its rules, each with its line.
 //!
-//! serde_json judges the syntax and finds where each value begins and ends; a value is decoded
-//! only when its turn comes, so numbers keep their digits, and a document takes little more memory
-//! than its text.
+//! serde_json judges the syntax of the whole text. What is known to be JSON needs no second parser: a scanner
+//! walks over it once and hands out each value as it stands there, so numbers keep their digits, and a
+//! document takes little more memory than its text.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::{Deserialize, IgnoredAny};
 
 use super::fault::{Fault, Faults, shown};
 use super::limits::Limits;
@@ -19,7 +17,7 @@ pub(super) struct Item<'t> {
     pub(super) raw: &'t str,
     pub(super) line: usize,
     /// `None` if it is no object.
-    pub(super) members: Option<Vec<Member<'t>>>,
+    pub(super) members: Option<&'t [Member<'t>]>,
 }
 
 /// A field of a rule as it stands in the document.
@@ -50,31 +48,31 @@ pub(super) fn each_rule(
     mut each: impl FnMut(usize, &Item<'_>),
 ) -> Result<(), Faults> {
     let text = text(document, limits.document_bytes)?;
-    check_depth(text)?;
-    let mut cursor = Cursor { text, offset: 0, line: 1 };
-    // A list is not looked at as a whole first: it may be long.
-    if text.trim_ascii_start().starts_with('[') {
-        let rules = cursor.parse::<Vec<&RawValue>>(text, 1)?;
-        if rules.len() > limits.rules {
-            let value = format!("a list of {} rules", rules.len());
-            return Err(refused(Some(value), format!("a list of at most {}", limits.rules), 1));
+    // Recurses over nothing, however deep the text is.
+    let _: IgnoredAny = parse(text, 1)?;
+    let mut scanner = Scanner { text, offset: 0, line: 1 };
+    let mut members = Vec::new();
+    match scanner.peek() {
+        Some(b'[') => {
+            scanner.offset += 1;
+            let mut rules = 0;
+            while scanner.peek() != Some(b']') {
+                let item = scanner.item(&mut members, 1)?;
+                if rules < limits.rules {
+                    each(rules, &item);
+                }
+                rules += 1;
+                scanner.pass(b',');
+            }
+            if rules > limits.rules {
+                let value = format!("a list of {rules} rules");
+                return Err(refused(Some(value), format!("a list of at most {}", limits.rules), 1));
+            }
         }
-        for (index, rule) in rules.into_iter().enumerate() {
-            each(index, &cursor.item(rule.get())?);
-        }
-        return Ok(());
+        Some(b'{') => each(0, &scanner.item(&mut members, 0)?),
+        _ => return Err(refused(Some(shown(text.trim())), "a list of rules, or one rule", scanner.line)),
     }
-    let root = cursor.parse::<&RawValue>(text, 1)?.get();
-    match root.as_bytes().first() {
-        Some(b'{') => {
-            each(0, &cursor.item(root)?);
-            Ok(())
-        }
-        _ => {
-            let line = cursor.line_of(root);
-            Err(refused(Some(shown(root)), "a list of rules, or one rule", line))
-        }
-    }
+    Ok(())
 }
 
 /// The document as text, without a byte order mark.
@@ -86,7 +84,7 @@ fn text(document: &[u8], max_bytes: usize) -> Result<&str, Faults> {
     }
     let text = std::str::from_utf8(document).map_err(|error| {
         let valid = document.get(..error.valid_up_to()).unwrap_or_default();
-        refused(None, "UTF-8", 1 + newlines(valid))
+        refused(None, "UTF-8", 1 + valid.iter().filter(|byte| **byte == b'\n').count())
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
@@ -95,206 +93,168 @@ fn refused(value: Option<String>, allowed: impl Into<String>, line: usize) -> Fa
     Fault::document(value, allowed.into(), Some(line)).into()
 }
 
-/// Refuses more brackets open at once than the limit, before anything recurses over them.
-fn check_depth(text: &str) -> Result<(), Faults> {
-    const MAX_DEPTH: usize = 64;
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for (offset, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > MAX_DEPTH {
-            let line = 1 + newlines(text.as_bytes().get(..offset).unwrap_or_default());
-            let allowed = format!("JSON with at most {MAX_DEPTH} brackets open at once");
-            return Err(refused(None, allowed, line));
-        }
-    }
-    Ok(())
+/// Reads a part of the text that begins on `line`; what is wrong there is a fault of the whole document.
+fn parse<'t, T: Deserialize<'t>>(part: &'t str, line: usize) -> Result<T, Faults> {
+    serde_json::from_str(part).map_err(|error| {
+        let line = line + error.line().saturating_sub(1);
+        let message = error.to_string();
+        let reason = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason);
+        refused(None, format!("JSON: {reason}"), line)
+    })
 }
 
-fn newlines(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| **byte == b'\n').count()
-}
-
-/// Tells the lines of values, which are visited in the order of the text.
-struct Cursor<'t> {
+/// A place in a text that is known to be JSON, and its line.
+struct Scanner<'t> {
     text: &'t str,
     offset: usize,
     line: usize,
 }
 
-impl<'t> Cursor<'t> {
-    /// The line on which a part of the text begins.
-    fn line_of(&mut self, part: &str) -> usize {
-        let offset = part.as_ptr().addr() - self.text.as_ptr().addr();
-        let between = self.text.as_bytes().get(self.offset..offset);
-        self.line += newlines(between.unwrap_or_default());
-        self.offset = self.offset.max(offset);
-        self.line
+impl<'t> Scanner<'t> {
+    /// The byte that the next token begins with.
+    fn peek(&mut self) -> Option<u8> {
+        let (space, byte) = self.rest().bytes().enumerate().find(|(_, byte)| {
+            self.line += usize::from(*byte == b'\n');
+            !byte.is_ascii_whitespace()
+        })?;
+        self.offset += space;
+        Some(byte)
     }
 
-    fn item(&mut self, raw: &'t str) -> Result<Item<'t>, Faults> {
-        let line = self.line_of(raw);
-        if !raw.starts_with('{') {
-            self.value(raw, line)?;
-            return Ok(Item { raw, line, members: None });
-        }
-        let mut members = Vec::new();
-        for (name, raw) in self.parse::<Members<'t>>(raw, line)?.0 {
-            let raw = raw.get();
-            let line = self.line_of(raw);
-            let value = self.value(raw, line)?;
-            members.push(Member { name, raw, line, value });
-        }
-        Ok(Item { raw, line, members: Some(members) })
+    /// Goes over the next token if it is this byte.
+    fn pass(&mut self, byte: u8) {
+        self.offset += usize::from(self.peek() == Some(byte));
     }
 
-    /// Decodes a value.
-    fn value(&mut self, raw: &'t str, line: usize) -> Result<Value<'t>, Faults> {
-        Ok(match raw.as_bytes().first() {
-            Some(b'n') => Value::Null,
-            Some(b't') => Value::Bool(true),
-            Some(b'f') => Value::Bool(false),
-            Some(b'"') => Value::Text(self.parse::<Text<'t>>(raw, line)?.0),
+    fn rest(&self) -> &'t str {
+        self.text.get(self.offset..).unwrap_or_default()
+    }
+
+    fn since(&self, start: usize) -> &'t str {
+        self.text.get(start..self.offset).unwrap_or_default()
+    }
+
+    /// A rule with so many brackets open around it.
+    fn item<'m>(&mut self, members: &'m mut Vec<Member<'t>>, open: usize) -> Result<Item<'m>, Faults> {
+        let is_object = self.peek() == Some(b'{');
+        let (start, line) = (self.offset, self.line);
+        if !is_object {
+            self.value(open)?;
+            return Ok(Item { raw: self.since(start), line, members: None });
+        }
+        self.offset += 1;
+        members.clear();
+        // As many as a rule may have are compared with each other; more are not to take for ever.
+        const FEW: usize = 32;
+        let mut seen = HashSet::new();
+        while self.peek() == Some(b'"') {
+            let name_line = self.line;
+            let name = self.string()?;
+            if members.len() == FEW {
+                seen.extend(members.iter().map(|member| member.name.clone()));
+            }
+            let repeats = match members.len() {
+                0..FEW => members.iter().any(|known| known.name == name),
+                _ => !seen.insert(name.clone()),
+            };
+            if repeats {
+                return Err(repeated(&name, name_line));
+            }
+            self.pass(b':');
+            self.peek();
+            let (start, line) = (self.offset, self.line);
+            let value = self.value(open + 1)?;
+            members.push(Member { name, raw: self.since(start), line, value });
+            self.pass(b',');
+        }
+        self.pass(b'}');
+        Ok(Item { raw: self.since(start), line, members: Some(members) })
+    }
+
+    /// Goes over the value that begins here, and decodes it.
+    fn value(&mut self, open: usize) -> Result<Value<'t>, Faults> {
+        let start = self.offset;
+        Ok(match self.rest().as_bytes().first() {
+            Some(b'"') => Value::Text(self.string()?),
             Some(b'[' | b'{') => {
-                self.check_nested(raw)?;
+                self.nested(open)?;
                 Value::Nested
             }
-            _ => Value::Number(raw),
+            first => {
+                let ends = |byte: u8| matches!(byte, b',' | b']' | b'}') || byte.is_ascii_whitespace();
+                self.offset += self.rest().bytes().position(ends).unwrap_or(self.rest().len());
+                match first {
+                    Some(b'n') => Value::Null,
+                    Some(b't') => Value::Bool(true),
+                    Some(b'f') => Value::Bool(false),
+                    _ => Value::Number(self.since(start)),
+                }
+            }
         })
     }
 
-    /// Checks the strings and the keys within a list or an object, whose syntax is known to be
-    /// valid: once over the text, however deep it is.
-    fn check_nested(&mut self, raw: &'t str) -> Result<(), Faults> {
-        // For each open bracket the keys so far, of which a list has none.
-        let mut open = Vec::<HashSet<String>>::new();
-        let mut rest = raw;
-        while let Some(start) = rest.find(['[', '{', ']', '}', '"']) {
-            let (_, token) = rest.split_at(start);
-            let length = match token.as_bytes().first() {
-                Some(b'"') => string_length(token),
-                _ => 1,
-            };
-            let (token, after) = token.split_at(length);
-            rest = after;
-            match token {
-                "[" | "{" => open.push(HashSet::new()),
-                "]" | "}" => drop(open.pop()),
-                string => {
-                    let line = self.line_of(string);
-                    let text = self.parse::<String>(string, line)?;
-                    let keys = open.last_mut().filter(|_| after.trim_start().starts_with(':'));
-                    if let Some(keys) = keys {
-                        if keys.contains(&text) {
-                            return Err(refused(None, format!("JSON: {}", repeated(&text)), line));
-                        }
-                        keys.insert(text);
-                    }
+    /// Goes over the string that begins here; it is taken as it stands in the text where it has no escapes.
+    fn string(&mut self) -> Result<Cow<'t, str>, Faults> {
+        let start = self.offset;
+        let mut escapes = false;
+        let mut bytes = self.rest().bytes().skip(1);
+        self.offset += 1;
+        while let Some(byte) = bytes.next() {
+            self.offset += 1;
+            match byte {
+                b'"' => break,
+                b'\\' => {
+                    escapes = true;
+                    self.offset += bytes.next().map_or(0, |_| 1);
                 }
+                _ => {}
+            }
+        }
+        let string = self.since(start);
+        if escapes {
+            // Which may be half of a surrogate pair.
+            return parse::<String>(string, self.line).map(Cow::Owned);
+        }
+        Ok(Cow::Borrowed(string.get(1..string.len() - 1).unwrap_or_default()))
+    }
+
+    /// Goes over the list or the object that begins here, with so many brackets open around it: once, however
+    /// deep it is. Its strings and keys are held to what holds for a rule's.
+    fn nested(&mut self, around: usize) -> Result<(), Faults> {
+        const MAX_DEPTH: usize = 64;
+        // For each open bracket the keys so far, of which a list has none.
+        let mut open = Vec::<HashSet<Cow<'t, str>>>::new();
+        while let Some(byte) = self.peek() {
+            if byte == b'"' {
+                let line = self.line;
+                let text = self.string()?;
+                let keys = open.last_mut().filter(|_| self.peek() == Some(b':'));
+                if let Some(keys) = keys
+                    && let Some(text) = keys.replace(text)
+                {
+                    return Err(repeated(&text, line));
+                }
+                continue;
+            }
+            self.offset += 1;
+            match byte {
+                b'[' | b'{' if around + open.len() == MAX_DEPTH => {
+                    let allowed = format!("JSON with at most {MAX_DEPTH} brackets open at once");
+                    return Err(refused(None, allowed, self.line));
+                }
+                b'[' | b'{' => open.push(HashSet::new()),
+                b']' | b'}' => drop(open.pop()),
+                // Of numbers, literals, and what stands between values.
+                _ => {}
+            }
+            if open.is_empty() {
+                break;
             }
         }
         Ok(())
     }
-
-    /// Reads a part of the text that begins on `line`; what is wrong there is a fault of the
-    /// whole document.
-    fn parse<T: Deserialize<'t>>(&self, part: &'t str, line: usize) -> Result<T, Faults> {
-        serde_json::from_str(part).map_err(|error| {
-            let line = line + error.line().saturating_sub(1);
-            let message = error.to_string();
-            let reason = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason);
-            refused(None, format!("JSON: {reason}"), line)
-        })
-    }
 }
 
-/// The bytes of the string that a text begins with, quotes included.
-fn string_length(text: &str) -> usize {
-    let mut bytes = text.bytes().enumerate().skip(1);
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'\\' => drop(bytes.next()),
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-fn repeated(key: &str) -> String {
-    format!("the key \"{}\" is repeated", shown(key))
-}
-
-/// The members of an object in their order, no key twice.
-struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
-
-impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor).map(Members)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        // As many as a rule may have are compared with each other; more are not to take for ever.
-        const FEW: usize = 32;
-        let mut members: Self::Value = Vec::with_capacity(8);
-        let mut seen = HashSet::new();
-        while let Some(Text(key)) = map.next_key()? {
-            if members.len() == FEW {
-                seen.extend(members.iter().map(|(key, _)| key.clone()));
-            }
-            let repeats = match members.len() {
-                0..FEW => members.iter().any(|(known, _)| *known == key),
-                _ => !seen.insert(key.clone()),
-            };
-            if repeats {
-                return Err(A::Error::custom(repeated(&key)));
-            }
-            members.push((key, map.next_value::<&RawValue>()?));
-        }
-        Ok(members)
-    }
-}
-
-/// A string, which is taken as it stands in the text where it has no escapes.
-struct Text<'t>(Cow<'t, str>);
-
-impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(TextVisitor).map(Text)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
+fn repeated(key: &str, line: usize) -> Faults {
+    refused(None, format!("JSON: the key \"{}\" is repeated", shown(key)), line)
 }

@@ -27,7 +27,7 @@ impl<'d, 'n> Reader<'d, 'n> {
             index,
             line: item.line,
             resource: None,
-            members: item.members.as_deref().unwrap_or_default(),
+            members: item.members.unwrap_or_default(),
             notes,
         };
         if item.members.is_none() {

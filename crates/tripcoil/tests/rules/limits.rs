@@ -47,8 +47,14 @@ fn sixty_four_brackets_may_be_open() {
 
 #[test]
 fn a_million_brackets_overflow_nothing() {
-    assert_refused("[".repeat(1 << 20), Some(1), "64 brackets");
-    assert_refused(r#"{"a":"#.repeat(1 << 20), Some(1), "64 brackets");
+    let closed = |opening: &str, closing: &str| {
+        let times = 1 << 20;
+        format!("{}1{}", opening.repeat(times), closing.repeat(times))
+    };
+    assert_refused(closed("[", "]"), Some(1), "64 brackets");
+    assert_refused(closed(r#"{"a":"#, "}"), Some(1), "64 brackets");
+    assert_refused("[".repeat(1 << 20), Some(1), "JSON");
+    assert_refused(r#"{"a":"#.repeat(1 << 20), Some(1), "JSON");
     assert_refused("]".repeat(1 << 20), Some(1), "JSON");
 }
 
@@ -63,7 +69,7 @@ fn brackets_within_strings_do_not_count() {
     ] {
         assert_eq!(parse(&text).rules.len(), 1, "{text}");
     }
-    let after_a_backslash = format!(r#"["\\", {}"#, "[".repeat(64));
+    let after_a_backslash = format!(r#"["\\", {}{}]"#, "[".repeat(64), "]".repeat(64));
     assert_refused(after_a_backslash, Some(1), "64 brackets");
 }
 
