@@ -48,7 +48,7 @@ pub(super) const RULES: [&str; 12] = [
     r#"[{"resource":"stock","grade":2,"count":1,"timeWindow":1,"minRequestAmount":1}]"#,
     r#"[{"resource":"stock","grade":1,"count":0.5,"timeWindow":1,"minRequestAmount":2},
         {"resource":"stock","count":5,"timeWindow":2},
-        {"resource":"s.*","grade":3,"count":2,"timeWindow":1,"regex":true}]"#,
+        {"resource":"s[a-z]*","grade":3,"count":2,"timeWindow":1,"regex":true}]"#,
     r#"[{"resource":"stock","grade":3,"count":1,"timeWindow":1,"id":1},
         {"resource":"stock","grade":2,"count":0,"timeWindow":2,"minRequestAmount":1,"probeNum":2},
         {"resource":"stock","grade":1,"count":0,"timeWindow":1,"minRequestAmount":1},

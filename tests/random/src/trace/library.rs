@@ -1,6 +1,38 @@
-//! The model's words in the library's.
+//! The model's words in the library's, and back.
 
-use tripcoil_model::{Mode, Outcome, State};
+use std::time::Duration;
+
+use tripcoil::{Rule, Strategy};
+use tripcoil_model::{Mode, ModelRule, Outcome, State};
+
+/// The library's rule in the model's words; what it does not tell is as in `like`.
+pub(crate) fn rule(rule: &Rule, like: &ModelRule) -> ModelRule {
+    let ms = |time: Duration| time.as_millis() as u64;
+    let (count, slow_ratio_threshold) = match rule.strategy() {
+        Strategy::SlowRatio => {
+            (rule.max_allowed_rt().map_or(f64::NAN, |time| ms(time) as f64), rule.threshold())
+        }
+        _ => (rule.threshold(), like.slow_ratio_threshold),
+    };
+    ModelRule {
+        id: rule.id().map(str::to_owned),
+        resource: rule.resource().to_owned(),
+        regex: rule.regex(),
+        limit_app: rule.limit_app().to_owned(),
+        grade: rule.strategy().grade(),
+        count,
+        slow_ratio_threshold,
+        inclusive: rule.inclusive(),
+        min_request_amount: rule.min_request_amount(),
+        stat_interval_ms: rule.stat_interval_ms(),
+        buckets: rule.stat_sliding_window_bucket_count().into(),
+        time_window_ms: ms(rule.retry_timeout()),
+        probe_num: rule.probe_num().into(),
+        probe_timeout_ms: rule.probe_timeout().map_or(0, ms),
+        backoff_factor: rule.backoff_factor(),
+        max_retry_timeout_ms: ms(rule.max_retry_timeout()),
+    }
+}
 
 pub(crate) fn state(state: State) -> tripcoil::State {
     match state {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tripcoil::{Change, OwnedEntry, Registry, Resource, Totals, VirtualClock};
-use tripcoil_model::{Breaker, Mode, Model, ModelRule, Outcome, State};
+use tripcoil_model::{Breaker, Mode, Model, Outcome, State};
 
 use super::course::Course;
 use super::library::{self, mode, state};
@@ -64,10 +64,8 @@ impl World {
         match *op {
             Op::Enter(name) => self.enter(name)?,
             Op::End(entry, outcome, measured) => self.end(entry, outcome, measured)?,
-            Op::SetMode(name, position, mode) => self.set_mode(name, position, Some(mode)),
-            Op::Reset(name, position, times) => {
-                (0..times).for_each(|_| self.set_mode(name, position, None));
-            }
+            Op::SetMode(name, position, mode) => self.set_mode(name, position, Some(mode), 1),
+            Op::Reset(name, position, times) => self.set_mode(name, position, None, times),
             Op::ResetAll(name) => {
                 self.resource(name).reset();
                 self.model().reset(name);
@@ -122,15 +120,18 @@ impl World {
         same("ended now", ended.is_ok(), self.course.model.end(*number, outcome, measured, self.course.now()))
     }
 
-    fn set_mode(&mut self, name: &str, position: Pick, to: Option<Mode>) {
+    /// Sets a breaker's mode, or resets it, so many times.
+    fn set_mode(&mut self, name: &str, position: Pick, to: Option<Mode>, times: u32) {
         let Some(position) = self.course.breaker(name, position) else { return };
         let breaker = &self.resource(name).breakers()[position];
-        match to {
-            Some(to) => breaker.set_mode(mode(to)),
-            None => breaker.reset(),
-        };
-        let before = self.model().breakers(name)[position].mode;
-        self.model().set_mode(name, position, to.unwrap_or(before));
+        for _ in 0..times {
+            match to {
+                Some(to) => breaker.set_mode(mode(to)),
+                None => breaker.reset(),
+            };
+            let before = self.model().breakers(name)[position].mode;
+            self.model().set_mode(name, position, to.unwrap_or(before));
+        }
     }
 
     fn reload(&mut self, op: &Op) {
@@ -152,7 +153,9 @@ impl World {
         let model = self.course.model.breakers(name);
         same("number of rules", library.len(), model.len())?;
         let mut pairs = library.iter().zip(model);
-        pairs.try_for_each(|(library, model)| same("rule", library.rule().to_json(), rule_json(&model.rule)))
+        pairs.try_for_each(|(library, model)| {
+            same("rule", &library::rule(library.rule(), &model.rule), &model.rule)
+        })
     }
 
     fn check_events(&mut self) -> Checked {
@@ -181,35 +184,30 @@ impl World {
         let at_rest = self.entries.iter().all(|(entry, _)| entry.has_ended());
         let library = self.resource(name).breakers();
         let model = self.course.model.breakers(name);
-        same(&format!("breakers of {name}"), library.len(), model.len())?;
-        for (position, (library, model)) in library.iter().zip(model).enumerate() {
-            let at = |what: &str| format!("{name} {position}: {what}");
-            let seen = library.snapshot();
-            same(&at("id"), library.rule().id(), model.rule.id.as_deref())?;
-            same(&at("state and mode"), (seen.state, seen.mode), (state(model.state), mode(model.mode)))?;
-            let retry_after = model.retry_after(now).map(Duration::from_nanos);
-            same(&at("retry_after"), seen.retry_after, retry_after)?;
-            let (bad, total) = model.counts(now);
-            same(&at("good and bad"), (seen.good, seen.bad), (total - bad, bad))?;
-            // Only a closed breaker's run decides anything.
-            let runs = model.rule.grade == 3 && model.state == State::Closed;
-            let run = if runs { model.run } else { 0 };
-            same(&at("run"), seen.run, run)?;
-            let mut wanted = totals(model);
-            if !at_rest {
-                wanted.passed = seen.totals.passed;
-            }
-            same(&at("totals"), seen.totals, wanted)?;
-        }
-        Ok(())
+        let checked = || {
+            same("breakers", library.len(), model.len())?;
+            let mut pairs = library.iter().zip(&model);
+            pairs.try_for_each(|(library, model)| check_breaker(library, model, now, at_rest))
+        };
+        checked().map_err(|difference: String| format!("{name}: {difference}"))
     }
 }
 
-/// The rule as the library prints it.
-fn rule_json(rule: &ModelRule) -> String {
-    let scope = if rule.resource == "*" { tripcoil::Scope::Defaults } else { tripcoil::Scope::Ordinary };
-    let text = document(std::slice::from_ref(rule));
-    tripcoil::Document::parse(text.as_bytes(), scope).rules[0].to_json()
+fn check_breaker(library: &tripcoil::Breaker, model: &Breaker, now: u64, at_rest: bool) -> Checked {
+    let seen = library.snapshot();
+    same("id", library.rule().id(), model.rule.id.as_deref())?;
+    same("state and mode", (seen.state, seen.mode), (state(model.state), mode(model.mode)))?;
+    same("retry_after", seen.retry_after, model.retry_after(now).map(Duration::from_nanos))?;
+    let (bad, total) = model.counts(now);
+    same("good and bad", (seen.good, seen.bad), (total - bad, bad))?;
+    // Only a closed breaker's run decides anything.
+    let runs = model.rule.grade == 3 && model.state == State::Closed;
+    same("run", seen.run, if runs { model.run } else { 0 })?;
+    let mut wanted = totals(model);
+    if !at_rest {
+        wanted.passed = seen.totals.passed;
+    }
+    same("totals", seen.totals, wanted)
 }
 
 fn totals(breaker: &Breaker) -> Totals {
