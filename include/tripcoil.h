@@ -304,7 +304,7 @@ typedef struct tripcoil_registry_counts {
 
 /// What a rule document may take at most. Documents come from configuration services and files, and who can
 /// write there should not be able to exhaust the process that reads them. Fixed besides: 64 brackets open at
-/// once, and names and patterns of 1024 bytes.
+/// once, and names, patterns, ids and `limitApp` of 1024 bytes.
 typedef struct tripcoil_limits {
     /// The bytes of a document. Default: 16 MiB.
     uint64_t document_bytes;

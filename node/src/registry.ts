@@ -154,7 +154,7 @@ export class Registry {
    * Sets what rule documents that are loaded from now on may take: those that are given, each a whole number from 1;
    * the others stay. Documents come from configuration services and files, and who can write there should not be
    * able to exhaust the process that reads them. A document beyond a limit changes nothing, and the error says which
-   * it is. Fixed besides: 64 brackets open at once, and names and patterns of 1024 bytes.
+   * it is. Fixed besides: 64 brackets open at once, and names, patterns, ids and `limitApp` of 1024 bytes.
    */
   setLimits(limits: Partial<Limits>): void {
     const now = this.#native.limits

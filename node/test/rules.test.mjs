@@ -320,6 +320,11 @@ test('documents have limits', () => {
   assert.deepEqual(refused('[1, 2]').map((fault) => fault.index), [0, undefined])
   registry.setLimits({ documentBytes: 1 })
   assert.match(refused('[]')[0].message, /more than 1 bytes/)
+  registry.setLimits({ documentBytes: 2 ** 32 - 1, rules: 2 ** 32 - 1, patternBytes: 2 ** 32 - 1, patternsBytes: 2 ** 32 - 1, listed: 2 ** 32 - 1 })
+  assert.equal(registry.load('[]').rules, 0)
+  for (const name of Object.keys(limits))
+    for (const wrong of [0, -0, -1, 0.5, NaN, Infinity, 2 ** 32, 2 ** 64, 5n, '5', null, true])
+      assert.throws(() => registry.setLimits({ [name]: wrong }), { message: new RegExp(`^${name}: `) })
   assert.throws(() => registry.setLimits({ size: 1 }), { message: /^"size" is not an option; there are documentBytes, rules/ })
 })
 

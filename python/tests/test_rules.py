@@ -299,6 +299,16 @@ def test_documents_have_limits(registry: Registry) -> None:
     assert registry.limits.rules == 2
 
 
+def test_a_limit_may_be_more_than_there_is_memory(registry: Registry, tmp_path: Path) -> None:
+    path = tmp_path / "rules.json"
+    path.write_text(json.dumps([SENTINEL]))
+    for limit in (1 << 50, 2**64 - 1):
+        registry.set_limits(document_bytes=limit, rules=limit, pattern_bytes=limit, patterns_bytes=limit, listed=limit)
+        assert registry.load_rules(path).rules == 1
+    with pytest.raises(ValueError, match=r"^listed: nan"):
+        registry.set_limits(listed=float("nan"))  # type: ignore[arg-type]
+
+
 def test_a_lenient_load_takes_the_valid_rules(registry: Registry) -> None:
     report = registry.load_rules([SENTINEL, {**SENTINEL, "count": 5}], lenient=True)
     assert (report.rules, [fault.index for fault in report.faults]) == (1, [1])

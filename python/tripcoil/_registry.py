@@ -187,7 +187,8 @@ class Registry(_native.Registry):
 
         Documents come from configuration services and files, and who can write there should not be able to
         exhaust the process that reads them. A document beyond a limit changes nothing, and the error says
-        which it is. Fixed besides: 64 brackets open at once, and names and patterns of 1024 bytes.
+        which it is. Fixed besides: 64 brackets open at once, and names, patterns, ids and `limitApp` of 1024
+        bytes.
 
         Raises `ValueError`.
         """

@@ -18,6 +18,7 @@ Source: TypeAlias = (
 
 # Where no registry has another limit.
 _MAX_BYTES = 16 << 20
+_PIECE = 1 << 20
 
 
 def read_rules(source: Source) -> tuple[list[Rule], Report]:
@@ -45,8 +46,12 @@ def native(source: Source, max_bytes: int = _MAX_BYTES) -> bytes | str | list[Ru
 
 def _file(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """A file's document, or so much of it that it is refused as too large, were it endless."""
+    document = bytearray()
     with open(path, "rb") as file:
-        return file.read(max_bytes + 1)
+        # In pieces: Python would make room for as much as the limit allows, which may be more than there is.
+        while len(document) <= max_bytes and (piece := file.read(_PIECE)):
+            document += piece
+    return bytes(document)
 
 
 def _fields(rule: object) -> dict[str, object]:

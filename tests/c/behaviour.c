@@ -342,6 +342,16 @@ static void limits_of_documents(void)
     OK(tripcoil_report_free(report));
     CHECK(tripcoil_registry_load(w.registry, "[]", 101, NULL) == TRIPCOIL_INVALID_LENGTH);
     OK(tripcoil_registry_load(w.registry, TRIPCOIL_STR("[]"), NULL));
+
+    /* Limits without an end, and limits that nothing keeps, are taken as they are. */
+    memset(&limits, 0xff, sizeof limits);
+    OK(tripcoil_registry_set_limits(w.registry, &limits));
+    OK(tripcoil_registry_load(w.registry, RULE("a"), NULL));
+    CHECK(tripcoil_registry_load(w.registry, "[]", (size_t)-1, NULL) == TRIPCOIL_INVALID_LENGTH);
+    memset(&limits, 0, sizeof limits);
+    OK(tripcoil_registry_set_limits(w.registry, &limits));
+    CHECK(tripcoil_registry_load(w.registry, TRIPCOIL_STR("[]"), NULL) == TRIPCOIL_INVALID_LENGTH);
+    CHECK(tripcoil_registry_load(w.registry, "", 0, NULL) == TRIPCOIL_INVALID_RULES);
     world_free(&w);
 }
 

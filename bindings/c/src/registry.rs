@@ -109,7 +109,7 @@ pub unsafe extern "C" fn tripcoil_registry_count(
 
 /// What a rule document may take at most. Documents come from configuration services and files, and who can
 /// write there should not be able to exhaust the process that reads them. Fixed besides: 64 brackets open at
-/// once, and names and patterns of 1024 bytes.
+/// once, and names, patterns, ids and `limitApp` of 1024 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct tripcoil_limits {

@@ -169,8 +169,8 @@ impl RuleBuilder {
         self
     }
 
-    /// A name for the rule, under which it keeps its breaker when its numbers are edited. The
-    /// number 1 and the text "1" are the same.
+    /// A name for the rule of at most 1024 bytes, under which it keeps its breaker when its numbers are
+    /// edited. The number 1 and the text "1" are the same.
     pub fn id(mut self, id: impl fmt::Display) -> Self {
         self.id = Some(id.to_string());
         self
@@ -212,6 +212,7 @@ impl RuleBuilder {
             Strategy::SlowRatio => threshold,
             _ => Some(fields::SLOW_RATIO_DEFAULT),
         };
+        let id = check.id(self.id.as_deref());
 
         Some(Rule {
             target: target?,
@@ -229,7 +230,7 @@ impl RuleBuilder {
             max_retry_timeout_ms: max_retry_timeout_ms?,
             inclusive: self.inclusive,
             limit_app: None,
-            id: self.id.as_deref().map(Into::into),
+            id: id?.map(Into::into),
         })
     }
 }
@@ -257,6 +258,15 @@ impl<'a> Check<'a> {
         match Budget::of_rule().compile(resource) {
             Ok(compiled) => Some(Target::pattern(resource, compiled)),
             Err(allowed) => self.note("resource", shown(), &allowed),
+        }
+    }
+
+    fn id<'i>(&mut self, option: Option<&'i str>) -> Option<Option<&'i str>> {
+        match option {
+            Some(id) if id.len() > name::MAX_BYTES => {
+                self.note("id", Some(format!("\"{}\"", shown(id))), &fields::text())
+            }
+            _ => Some(option),
         }
     }
 

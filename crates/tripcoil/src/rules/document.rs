@@ -99,8 +99,8 @@ impl Document {
     /// | `maxRetryTimeoutMs` | same | what it does not grow beyond, in ms, from 1 | 86400000 |
     /// | `inclusive` | | whether reaching the threshold trips (Go: always) | false |
     /// | `regex` | | whether `resource` is a pattern for whole names | false |
-    /// | `limitApp` | | kept, not used | "default" |
-    /// | `id` | `id` | string or integer: an edited rule of the same id keeps its breaker | none |
+    /// | `limitApp` | | kept, not used; at most 1024 bytes | "default" |
+    /// | `id` | `id` | string of at most 1024 bytes, or integer: an edited rule of the same id keeps its breaker | none |
     pub fn parse(text: &[u8], scope: Scope<'_>) -> Document {
         Document::parse_within(text, scope, &Limits::default())
     }

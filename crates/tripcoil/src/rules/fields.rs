@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use super::name;
 use super::number::MAX;
 use super::rule::Strategy;
 
@@ -119,6 +120,11 @@ pub(super) fn threshold(strategy: Option<Strategy>) -> Real {
 /// In ms; looked at for slow ratio only.
 pub(super) fn max_allowed_rt() -> Real {
     Real { name: "maxAllowedRtMs", option: "max_allowed_rt", ..count(Some(Strategy::SlowRatio)) }
+}
+
+/// What a text that names nothing must be, for faults: `id`, `limitApp`.
+pub(super) fn text() -> String {
+    format!("a string of at most {} bytes", name::MAX_BYTES)
 }
 
 /// What `limitApp` means when absent or blank.

@@ -6,7 +6,7 @@
 /// exhaust the process that reads them. [`Registry::set_limits`](crate::Registry::set_limits) sets other
 /// limits. A document beyond them changes nothing, and its fault says which limit it is.
 ///
-/// Fixed besides: 64 brackets open at once, and names and patterns of 1024 bytes.
+/// Fixed besides: 64 brackets open at once, and names, patterns, ids and `limitApp` of 1024 bytes.
 ///
 /// ```
 /// # use tripcoil::{Limits, Registry};

@@ -59,4 +59,5 @@ impl Error for NameError {}
 /// What a name must be, for faults.
 pub(super) const ALLOWED: &str = "a string of 1 to 1024 bytes of UTF-8, not blank, without NUL characters";
 
-const MAX_BYTES: usize = 1024;
+/// Of all texts of a rule.
+pub(super) const MAX_BYTES: usize = 1024;

@@ -2,7 +2,7 @@
 
 use super::document::Scope;
 use super::fault::{Fault, Warning, shown};
-use super::fields::{LIMIT_APP_DEFAULT, Real, Whole};
+use super::fields::{self, LIMIT_APP_DEFAULT, Real, Whole};
 use super::json::{Item, Member, Value};
 use super::name::{self, check_name};
 use super::notes::Notes;
@@ -132,10 +132,10 @@ impl<'d, 'n> Reader<'d, 'n> {
             return Some(None);
         };
         match &member.value {
-            Value::Text(text) => {
+            Value::Text(text) if text.len() <= name::MAX_BYTES => {
                 Some(Some(text.as_ref()).filter(|text| !text.trim().is_empty() && *text != LIMIT_APP_DEFAULT))
             }
-            _ => self.wrong(member, "a string".to_owned()),
+            _ => self.wrong(member, fields::text()),
         }
     }
 
@@ -145,12 +145,12 @@ impl<'d, 'n> Reader<'d, 'n> {
             return Some(None);
         };
         let id = match &member.value {
-            Value::Text(text) => Some(text.clone().into_owned()),
+            Value::Text(text) => Some(text.clone().into_owned()).filter(|text| text.len() <= name::MAX_BYTES),
             Value::Number(text) => number::whole(text).map(|number| number.to_string()),
             _ => None,
         };
         let max = number::MAX;
-        let allowed = || format!("a string, or a whole number from -{max} to {max}");
+        let allowed = || format!("{}, or a whole number from -{max} to {max}", fields::text());
         id.map(Some).or_else(|| self.wrong(member, allowed()))
     }
 

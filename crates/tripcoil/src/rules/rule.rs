@@ -203,7 +203,7 @@ impl Rule {
         self.key() == other.key()
     }
 
-    /// This rule under another id.
+    /// This rule under another id, which a document would refuse beyond 1024 bytes.
     #[must_use]
     pub fn with_id(&self, id: Option<&str>) -> Rule {
         Rule { id: id.map(Into::into), ..self.clone() }

@@ -280,6 +280,57 @@ fn a_registry_may_have_limits_of_its_own() {
 }
 
 #[test]
+fn limits_may_be_nothing_or_have_no_end() {
+    let registry = Registry::new();
+    let mut limits = Limits::default();
+    (limits.document_bytes, limits.rules, limits.listed) = (usize::MAX, usize::MAX, usize::MAX);
+    (limits.pattern_bytes, limits.patterns_bytes) = (usize::MAX, usize::MAX);
+    registry.set_limits(limits);
+    assert_eq!(registry.load_json(list(&[pattern("a"), sentinel("")])).unwrap().rules, 2);
+    assert_eq!(registry.load_json("[1, {}]").unwrap_err().len(), 4);
+
+    let refused = |limits: Limits, text: &str| {
+        registry.set_limits(limits);
+        registry.load_json(text).unwrap_err().to_string()
+    };
+    (limits.listed, limits.pattern_bytes) = (0, 0);
+    assert_eq!(refused(limits, "[1]"), "document: it must be mended in 1 more places, which are not listed");
+    limits.listed = 1;
+    assert!(refused(limits, &pattern("a")).contains("takes at most 0 bytes when compiled"));
+    (limits.pattern_bytes, limits.patterns_bytes) = (usize::MAX, 0);
+    assert!(refused(limits, &pattern("a")).contains("used up the 0 bytes"));
+    limits.rules = 0;
+    assert!(
+        refused(limits, "[1]").contains("a list of 1 rules is not allowed; it must be a list of at most 0")
+    );
+    assert_eq!(registry.load_json("[]").unwrap().rules, 0);
+    limits.document_bytes = 0;
+    assert!(refused(limits, "[]").contains("more than 0 bytes"));
+}
+
+#[test]
+fn the_texts_of_a_rule_have_1024_bytes() {
+    for field in ["id", "limitApp"] {
+        let text = |bytes| sentinel(&format!(r#", "{field}": "{}""#, "i".repeat(bytes)));
+        assert_eq!(parse(text(1024)).rules.len(), 1, "{field}");
+        let [fault] = &parse(text(1025)).faults[..] else { panic!("{field}") };
+        assert_eq!(fault.field.as_deref(), Some(field));
+        assert!(fault.allowed.starts_with("a string of at most 1024 bytes"), "{fault}");
+        assert!(fault.to_string().len() < 300, "{fault}");
+    }
+    let build = |bytes| {
+        let rule = tripcoil::Rule::error_count("r").threshold(1.0).id("i".repeat(bytes));
+        rule.retry_timeout(std::time::Duration::from_secs(1)).build()
+    };
+    assert!(build(1024).is_ok());
+    let fault = build(1025).unwrap_err().to_string();
+    assert!(
+        fault.contains("field id") && fault.ends_with("it must be a string of at most 1024 bytes"),
+        "{fault}"
+    );
+}
+
+#[test]
 fn the_document_that_is_loaded_already_is_judged_by_new_limits() {
     let registry = Registry::new();
     let text = list(&[pattern("a"), pattern("b"), sentinel(r#", "u": 1, "v": 1"#)]);
