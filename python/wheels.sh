@@ -33,4 +33,17 @@ if [ "$(uname -s)" = Linux ]; then
     grep -q 'libgcc_s' "$out/auditwheel.txt" || { echo "wheels: an unwinder of its own"; exit 1; }
     rm "$out/auditwheel.txt"
 fi
+# Whoever looks for a crate with a fault in it finds it in the wheel's list.
+"$python" - "$out"/*.whl <<'CHECK'
+import json
+import sys
+import zipfile
+
+for path in sys.argv[1:]:
+    with zipfile.ZipFile(path) as wheel:
+        lists = [json.loads(wheel.read(name)) for name in wheel.namelist() if ".dist-info/sboms/" in name]
+    listed = {component["name"] for found in lists for component in found["components"]}
+    if not {"tripcoil-core", "pyo3", "serde_json"} <= listed:
+        sys.exit(f"wheels: no list of what is in {path}")
+CHECK
 ls -l "$out"
