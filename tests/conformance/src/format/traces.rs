@@ -1,76 +1,18 @@
-//! The text of a vector file, field by field: what it does not know, it refuses.
+//! Cases of what happens step by step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Number, Value};
-use tripcoil::Release;
+use serde_json::{Number, Value};
 
+use super::{Kind, present};
 use crate::runner::{Answer, Mode, Op, Scope, State, Step};
 use crate::suite::{Case, Content, WantedEvent, WantedStep};
 
-/// What a file's cases are, as its name tells.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind {
-    Trace,
-    Legacy(Release),
-    Rules,
-}
-
-impl Kind {
-    pub(crate) fn of(name: &str) -> Result<Self, String> {
-        let Some(stem) = name.strip_suffix(".json") else {
-            return Err("not a vector file: its name does not end in .json".to_owned());
-        };
-        match stem.strip_prefix("legacy-") {
-            Some(release) if release.starts_with("1.6.") => Ok(Self::Legacy(Release::V1_6)),
-            Some(release) if release.starts_with("1.7.") => Ok(Self::Legacy(Release::V1_7)),
-            Some(release) => {
-                Err(format!("no legacy check of release {release}: there are those of 1.6 and 1.7"))
-            }
-            None if stem == "rules" => Ok(Self::Rules),
-            None => Ok(Self::Trace),
-        }
-    }
-}
-
-/// The cases of a file of this kind.
-pub(crate) fn cases(kind: Kind, bytes: &[u8]) -> Result<Vec<Case>, String> {
-    let cases: Vec<Case> = match kind {
-        Kind::Rules => each(bytes, RawDocument::into_case)?,
-        _ => each(bytes, |case: RawTrace| case.into_case(kind))?,
-    };
-    let mut names = BTreeSet::new();
-    match cases.iter().find(|case| case.name.trim().is_empty() || !names.insert(&case.name)) {
-        Some(case) => Err(format!("case {:?}: blank, or the name of an earlier case", case.name)),
-        None if cases.is_empty() => Err("no case".to_owned()),
-        None => Ok(cases),
-    }
-}
-
-fn each<'b, T: Deserialize<'b>>(
-    bytes: &'b [u8],
-    into_case: impl Fn(T) -> Result<Case, String>,
-) -> Result<Vec<Case>, String> {
-    let file: RawFile<T> = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if file.origin.trim().is_empty() {
-        return Err("origin: blank".to_owned());
-    }
-    file.cases.into_iter().map(into_case).collect()
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawFile<T> {
-    /// What made the file.
-    origin: String,
-    cases: Vec<T>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTrace {
+pub(super) struct RawTrace {
     name: String,
     #[serde(default, rename = "why")]
     _why: String,
@@ -143,82 +85,8 @@ struct RawEvent {
     modes: Option<[Mode; 2]>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawDocument {
-    name: String,
-    #[serde(default, rename = "why")]
-    _why: String,
-    text: String,
-    ok: bool,
-    #[serde(default, deserialize_with = "present")]
-    rules: Option<Vec<RawRule>>,
-    #[serde(default, deserialize_with = "present")]
-    faults: Option<Vec<RawFault>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFault {
-    #[serde(deserialize_with = "Option::deserialize")]
-    index: Option<usize>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    field: Option<String>,
-}
-
-/// A normalised rule: just these fields, and all of them.
-#[derive(Deserialize)]
-#[serde(try_from = "Map<String, Value>")]
-struct RawRule(Map<String, Value>);
-
-const RULE_FIELDS: [&str; 12] = [
-    "resource",
-    "grade",
-    "count",
-    "timeWindow",
-    "minRequestAmount",
-    "slowRatioThreshold",
-    "statIntervalMs",
-    "limitApp",
-    "regex",
-    "statSlidingWindowBucketCount",
-    "probeNum",
-    "inclusive",
-];
-
-impl TryFrom<Map<String, Value>> for RawRule {
-    type Error = String;
-
-    fn try_from(rule: Map<String, Value>) -> Result<Self, String> {
-        let unknown = rule.keys().find(|field| !RULE_FIELDS.contains(&field.as_str()));
-        let missing = RULE_FIELDS.iter().find(|field| !rule.contains_key(**field));
-        match (unknown, missing) {
-            (Some(field), _) => Err(format!("unknown field {field:?} of a normalised rule")),
-            (_, Some(field)) => Err(format!("a normalised rule without {field:?}")),
-            (None, None) => Ok(Self(rule)),
-        }
-    }
-}
-
-impl RawDocument {
-    fn into_case(self) -> Result<Case, String> {
-        let Self { name, text, ok, rules, faults, .. } = self;
-        let content = match (ok, rules, faults) {
-            (true, Some(rules), None) => {
-                Content::Rules { text, wanted: rules.into_iter().map(|rule| rule.0).collect() }
-            }
-            (false, None, Some(faults)) if !faults.is_empty() => {
-                let places = faults.into_iter().map(|fault| (fault.index, fault.field));
-                Content::Faults { text, wanted: places.collect() }
-            }
-            _ => return Err(format!("case {name:?}: wants `rules` where ok, else one of `faults` or more")),
-        };
-        Ok(Case { name, content })
-    }
-}
-
 impl RawTrace {
-    fn into_case(self, kind: Kind) -> Result<Case, String> {
+    pub(super) fn into_case(self, kind: Kind) -> Result<Case, String> {
         let Self { name, steps, .. } = self;
         if steps.is_empty() {
             return Err(format!("case {name:?}: no step"));
@@ -371,11 +239,6 @@ impl From<RawEvent> for WantedEvent {
 
 fn need<T>(value: Option<T>, field: &str) -> Result<T, String> {
     value.ok_or_else(|| format!("no `{field}`"))
-}
-
-/// A field that may be left out, but not be null.
-fn present<'d, D: Deserializer<'d>, T: Deserialize<'d>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 /// Milliseconds, in whole nanoseconds: 1, 1.0, 50.4.
