@@ -38,6 +38,8 @@ pub struct Limits {
     /// [`pattern_bytes`](Limits::pattern_bytes). Those that come when nothing is left are faults of their
     /// field, and are not compiled. Every new name, and every name when rules are loaded, is matched with
     /// every pattern: in time linear in its length, but 4000 patterns take ten times as long as 400.
+    /// At worst that is 0.1 ms a KiB of patterns for a name of 1024 bytes. Meanwhile other new names and loads
+    /// wait; calls on names that are known do not.
     pub patterns_bytes: usize,
     /// How many faults are listed, and how many warnings: a last one says how many more there are.
     /// Default: 1000.
