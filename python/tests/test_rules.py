@@ -303,7 +303,9 @@ def test_a_limit_may_be_more_than_there_is_memory(registry: Registry, tmp_path: 
     path = tmp_path / "rules.json"
     path.write_text(json.dumps([SENTINEL]))
     for limit in (1 << 50, 2**64 - 1):
-        registry.set_limits(document_bytes=limit, rules=limit, pattern_bytes=limit, patterns_bytes=limit, listed=limit)
+        registry.set_limits(
+            document_bytes=limit, rules=limit, pattern_bytes=limit, patterns_bytes=limit, listed=limit
+        )
         assert registry.load_rules(path).rules == 1
     with pytest.raises(ValueError, match=r"^listed: nan"):
         registry.set_limits(listed=float("nan"))  # type: ignore[arg-type]
