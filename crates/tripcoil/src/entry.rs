@@ -104,6 +104,17 @@ impl<'r> Entry<'r> {
         std::mem::replace(&mut self.held, Held::new(None))
     }
 
+    /// The same call as an entry that may outlive this frame: for bindings, which learn too late that it has to.
+    #[doc(hidden)]
+    pub fn into_owned(self) -> OwnedEntry {
+        let mut entry = ManuallyDrop::new(self);
+        let owned = OwnedEntry::new(Arc::clone(entry.resource), entry.take());
+        if entry.marks.get() & marks::BAD != 0 {
+            owned.mark_bad();
+        }
+        owned
+    }
+
     /// Makes a later good end of this call count as bad: for errors that do not show in what the call
     /// returns, as with Sentinel's `Tracer`.
     pub fn mark_bad(&self) {

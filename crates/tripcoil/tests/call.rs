@@ -50,6 +50,18 @@ fn a_call_gives_back_what_it_was_given_and_counts_it() {
 }
 
 #[test]
+fn an_entry_that_becomes_an_owned_one_is_the_same_call() {
+    assert_eq!(counted(|r| r.enter().unwrap().into_owned().end(Outcome::Good).unwrap()), good());
+    assert_eq!(counted(|r| drop(r.enter().unwrap().into_owned())), cancelled());
+    let marked = |r: &Resource| {
+        let entry = r.enter().unwrap();
+        entry.mark_bad();
+        entry.into_owned().end(Outcome::Good).unwrap();
+    };
+    assert_eq!(counted(marked), bad());
+}
+
+#[test]
 fn a_panic_counts_as_bad_and_goes_on() {
     let message = |panicked: std::thread::Result<()>| *panicked.unwrap_err().downcast::<u32>().unwrap();
     let in_call = |r: &Resource| {
