@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 class TripcoilError(Exception):
     """What all errors of this package have in common."""
 
+    __slots__ = ()
+
 
 class CircuitOpenError(TripcoilError):
     """A breaker rejected the call, which was not made.
 
     Its fields are read from its rejection when they are asked for. It can be pickled and copied.
     """
+
+    # No room for weak references, as in exceptions of Python's own: it would cost every blocked call.
+    __slots__ = ()
 
     args: tuple[Rejection]
 

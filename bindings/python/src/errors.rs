@@ -17,11 +17,8 @@ import_exception!(tripcoil._errors, InvalidRuleError);
 pub(crate) fn blocked(py: Python<'_>, blocked: Blocked) -> PyErr {
     let class = py.get_type::<CircuitOpenError>();
     let error =
-        Bound::new(py, Rejection::from(blocked)).and_then(|rejection| python::call1(&class, &rejection));
-    match error {
-        Ok(error) => PyErr::from_value(error),
-        Err(error) => error,
-    }
+        (Rejection::from(blocked),).into_pyobject(py).and_then(|args| python::call(&class, &args, None));
+    error.map_or_else(|error| error, PyErr::from_value)
 }
 
 /// Looks up the classes, for the package.

@@ -17,14 +17,17 @@ pub(crate) struct Rejection(Kind);
 
 enum Kind {
     Blocked(Blocked),
-    Copy {
-        resource: String,
-        rule: Option<tripcoil::Rule>,
-        state: State,
-        mode: Mode,
-        retry_after: Option<f64>,
-        explanation: String,
-    },
+    // Boxed, as the other one is made with every blocked call.
+    Copy(Box<Copy>),
+}
+
+struct Copy {
+    resource: String,
+    rule: Option<tripcoil::Rule>,
+    state: State,
+    mode: Mode,
+    retry_after: Option<f64>,
+    explanation: String,
 }
 
 impl From<Blocked> for Rejection {
@@ -47,14 +50,14 @@ impl Rejection {
     ) -> PyResult<Self> {
         let explanation =
             explanation.unwrap_or_else(|| format!("call blocked: the breaker of {resource:?} is open"));
-        Ok(Self(Kind::Copy {
+        Ok(Self(Kind::Copy(Box::new(Copy {
             resource,
             rule: rule.map(|rule| rule.get().0.clone()),
             state: state.map_or(Ok(State::Open), |state| enums::argument(state, "state"))?,
             mode: mode.map_or(Ok(Mode::Normal), |mode| enums::argument(mode, "mode"))?,
             retry_after,
             explanation,
-        }))
+        }))))
     }
 
     /// The resource's name.
@@ -62,7 +65,7 @@ impl Rejection {
     fn resource(&self) -> &str {
         match &self.0 {
             Kind::Blocked(blocked) => blocked.resource(),
-            Kind::Copy { resource, .. } => resource,
+            Kind::Copy(copy) => &copy.resource,
         }
     }
 
@@ -71,7 +74,7 @@ impl Rejection {
     fn rule(&self) -> Option<Rule> {
         match &self.0 {
             Kind::Blocked(blocked) => blocked.rule().map(|rule| Rule::clone_of(&rule)),
-            Kind::Copy { rule, .. } => rule.clone().map(Rule),
+            Kind::Copy(copy) => copy.rule.clone().map(Rule),
         }
     }
 
@@ -80,7 +83,7 @@ impl Rejection {
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let state = match &self.0 {
             Kind::Blocked(blocked) => blocked.state(),
-            Kind::Copy { state, .. } => *state,
+            Kind::Copy(copy) => copy.state,
         };
         enums::member(py, state)
     }
@@ -90,7 +93,7 @@ impl Rejection {
     fn mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mode = match &self.0 {
             Kind::Blocked(blocked) => blocked.mode(),
-            Kind::Copy { mode, .. } => *mode,
+            Kind::Copy(copy) => copy.mode,
         };
         enums::member(py, mode)
     }
@@ -100,7 +103,7 @@ impl Rejection {
     fn retry_after(&self) -> Option<f64> {
         match &self.0 {
             Kind::Blocked(blocked) => blocked.retry_after().map(|time| time.as_secs_f64()),
-            Kind::Copy { retry_after, .. } => *retry_after,
+            Kind::Copy(copy) => copy.retry_after,
         }
     }
 
@@ -109,7 +112,7 @@ impl Rejection {
     fn explanation(&self) -> String {
         match &self.0 {
             Kind::Blocked(blocked) => blocked.to_string(),
-            Kind::Copy { explanation, .. } => explanation.clone(),
+            Kind::Copy(copy) => copy.explanation.clone(),
         }
     }
 
