@@ -221,6 +221,18 @@ def test_they_say_what_a_probe_decides(
         assert guard.call(lambda: "the place is free") == "the place is free"
 
 
+def test_a_panic_of_a_native_module_makes_the_call_bad(guard: Guard, stock: Resource) -> None:
+    with pytest.raises(Boom):
+        guard.call(boom)
+    # Each module that is made with PyO3 has a class of its own, and that of this one unwinds its frames.
+    panics = [kind for kind in BaseException.__subclasses__() if kind.__name__ == "PanicException"]
+    assert panics
+    for panic in panics:
+        with pytest.raises(panic):
+            guard.call(raising, panic("a test"))
+    assert counts(stock)["bad"] == 2
+
+
 @pytest.mark.parametrize("option", ["ignore", "record", "is_failure"])
 def test_a_predicate_that_raises_makes_the_call_bad(option: str, registry: Registry) -> None:
     def fail(_: object) -> bool:

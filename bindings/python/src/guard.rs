@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pyo3::prelude::*;
 use pyo3::pyclass::{PyTraverseError, PyVisit};
 use pyo3::types::{PyDict, PyTuple};
-use tripcoil::{Outcome, OwnedEntry, Resource};
+use tripcoil::{Outcome, Resource};
 
 use crate::entry::Entry;
 use crate::errors;
@@ -117,7 +117,7 @@ impl Guard {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, me) = (slf.py(), slf.get());
         let resource = me.resource((args, kwargs))?;
-        match resource.enter_owned() {
+        match resource.enter() {
             Ok(entry) => Guard::run(slf, entry, function, (args, kwargs)),
             Err(blocked) => {
                 let answer = me.answer_blocked(py, errors::blocked(py, blocked))?;
@@ -169,45 +169,57 @@ impl Guard {
         arguments: Arguments<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, me) = (slf.py(), slf.get());
-        match me.resource(arguments)?.enter_owned() {
+        let resource = me.resource(arguments)?;
+        match resource.enter() {
             Ok(entry) => Guard::run(slf, entry, function, arguments),
             Err(blocked) => me.answer_blocked(py, errors::blocked(py, blocked)),
         }
     }
 
-    /// Makes a call that was admitted.
+    /// Makes a call that was admitted. Where the frame unwinds, as it does for a panic in a native module that the
+    /// function called, the entry counts it as bad.
     #[inline]
     fn run<'py>(
         slf: &Bound<'py, Self>,
-        entry: OwnedEntry,
+        entry: tripcoil::Entry<'_>,
         function: &Bound<'py, PyAny>,
         arguments: Arguments<'_, 'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, me) = (slf.py(), slf.get());
         let since = trace::marks();
         match python::call(function, arguments.0, arguments.1) {
-            Ok(result) if is_coroutine(&result) => {
-                let entry = Bound::new(py, Entry::begun(entry, slf, since))?;
-                let args = PyTuple::new(py, [slf.as_any(), entry.as_any(), &result])?;
-                python::call(FINISH.get(py)?, &args, None)
+            Ok(result) if is_coroutine(&result) => Guard::await_result(slf, entry, &result, since),
+            Ok(result) if me.judge.is_good(since) => {
+                entry.end(Outcome::Good);
+                Ok(result)
             }
-            Ok(result) => match me.judge.result(&result, since) {
-                Ok(outcome) => {
-                    let _ = entry.end(outcome);
-                    Ok(result)
-                }
-                Err(error) => {
-                    let _ = entry.end(Outcome::Bad);
-                    Err(error)
-                }
-            },
+            Ok(result) => {
+                let judged = me.judge.result(&result, since);
+                entry.end(*judged.as_ref().unwrap_or(&Outcome::Bad));
+                judged.map(|_| result)
+            }
             Err(error) => {
                 me.judge.forget_marks(py, since);
                 let (outcome, raised) = me.judge.error(&error, py);
-                let _ = entry.end(outcome);
+                entry.end(outcome);
                 raised.map_or_else(|| me.answer_failed(py, error, outcome), Err)
             }
         }
+    }
+
+    /// What a plain function returned is awaited, and then the call ends.
+    #[cold]
+    #[inline(never)]
+    fn await_result<'py>(
+        slf: &Bound<'py, Self>,
+        entry: tripcoil::Entry<'_>,
+        result: &Bound<'py, PyAny>,
+        since: u64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let entry = Bound::new(py, Entry::begun(entry.into_owned(), slf, since))?;
+        let args = PyTuple::new(py, [slf.as_any(), entry.as_any(), result])?;
+        python::call(FINISH.get(py)?, &args, None)
     }
 
     #[inline]
@@ -215,16 +227,7 @@ impl Guard {
         match &self.target {
             Target::Fixed(resource) => Ok(Cow::Borrowed(resource)),
             Target::PerCall { registry, name, rule } => {
-                let py = arguments.0.py();
-                let name = python::call(name.bind(py), arguments.0, arguments.1)?;
-                let resource = named(registry, &name)?;
-                if let Some(rule) = rule
-                    && !resource.has_own_rules()
-                    && !resource.is_unguarded()
-                {
-                    set_own_rule(registry, &resource, &python::call1(rule.bind(py), &name)?)?;
-                }
-                Ok(Cow::Owned(resource))
+                per_call(registry, name, rule.as_ref(), arguments).map(Cow::Owned)
             }
         }
     }
@@ -258,6 +261,26 @@ fn answered<'py>(answer: &Bound<'py, PyAny>, error: PyErr) -> PyResult<Bound<'py
     given
 }
 
+/// The resource that a function of a call's arguments names.
+#[inline(never)]
+fn per_call(
+    registry: &tripcoil::Registry,
+    name: &Py<PyAny>,
+    rule: Option<&Py<PyAny>>,
+    arguments: Arguments<'_, '_>,
+) -> PyResult<Resource> {
+    let py = arguments.0.py();
+    let name = python::call(name.bind(py), arguments.0, arguments.1)?;
+    let resource = named(registry, &name)?;
+    if let Some(rule) = rule
+        && !resource.has_own_rules()
+        && !resource.is_unguarded()
+    {
+        set_own_rule(registry, &resource, &python::call1(rule.bind(py), &name)?)?;
+    }
+    Ok(resource)
+}
+
 #[inline]
 fn begin(guard: &Bound<'_, Guard>, resource: &Resource) -> PyResult<Entry> {
     match resource.enter_owned() {
@@ -285,5 +308,5 @@ pub(crate) fn named(registry: &tripcoil::Registry, name: &Bound<'_, PyAny>) -> P
 
 #[inline]
 fn is_coroutine(result: &Bound<'_, PyAny>) -> bool {
-    COROUTINE.get(result.py()).is_ok_and(|coroutine| result.get_type().is(coroutine))
+    COROUTINE.get(result.py()).is_ok_and(|coroutine| result.is_exact_instance(coroutine))
 }

@@ -78,6 +78,12 @@ impl Judge {
         }
     }
 
+    /// Whether nobody has to be asked for the outcome of a call that returned: it is good.
+    #[inline]
+    pub(crate) fn is_good(&self, since: u64) -> bool {
+        self.is_failure.is_none() && trace::marks() == since
+    }
+
     /// The outcome of a call that returned, and had begun when there were `since` marks.
     #[inline]
     pub(crate) fn result(&self, value: &Bound<'_, PyAny>, since: u64) -> PyResult<Outcome> {
