@@ -10,6 +10,7 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from ._errors import CircuitOpenError
+from ._native import Pass
 
 if TYPE_CHECKING:
     from ._native import Entry, Guard
@@ -17,16 +18,28 @@ if TYPE_CHECKING:
 AnyFunction = Callable[..., Any]
 
 # A second coroutine costs most by packing its arguments and unpacking them again. So it is made with the
-# parameters of the function: `decorator` and `dataclasses` make functions in this way, too.
+# parameters of the function: `decorator` and `dataclasses` make functions in this way, too. What it asks of
+# its pass is spelt with operators, which cost less than methods (`bindings/python/src/pass.rs`).
 _COROUTINE = """\
 async def shell({parameters}):
-    _tripcoil_entry = _tripcoil_enter({name_arguments})
+    _tripcoil_entry = {begin}
+    try:
+        return _tripcoil_entry[await _tripcoil_function({arguments})]
+    except BaseException as _tripcoil_error:
+        _tripcoil_entry.raised(_tripcoil_error)
+        raise
+"""
+
+# Where functions of the user's judge the calls, an error of theirs is not to be judged in its turn.
+_JUDGED_COROUTINE = """\
+async def shell({parameters}):
+    _tripcoil_entry = {begin}
     try:
         _tripcoil_result = await _tripcoil_function({arguments})
     except BaseException as _tripcoil_error:
         _tripcoil_entry.raised(_tripcoil_error)
         raise
-    return _tripcoil_entry.returned(_tripcoil_result)
+    return _tripcoil_entry{end}
 """
 
 
@@ -35,11 +48,15 @@ def coroutine(guard: Guard, function: AnyFunction, *, per_call: bool) -> AnyFunc
     if guard.on_blocked is not None:
         return _answered_coroutine(guard, function)
     parameters, arguments = _parameters(function)
-    source = _COROUTINE.format(
-        parameters=parameters, arguments=arguments, name_arguments=arguments if per_call else ""
-    )
-    enter = guard.enter if per_call else guard._pass
-    names: dict[str, Any] = {"_tripcoil_enter": enter, "_tripcoil_function": function}
+    source = _JUDGED_COROUTINE if per_call or guard._asks else _COROUTINE
+    names: dict[str, Any] = {"_tripcoil_function": function}
+    if per_call:
+        names["_tripcoil_enter"] = guard.enter
+        begin, end = f"_tripcoil_enter({arguments})", ".returned(_tripcoil_result)"
+    else:
+        names["_tripcoil_pass"] = Pass(guard, names)
+        begin, end = "+_tripcoil_pass", "[_tripcoil_result]"
+    source = source.format(parameters=parameters, arguments=arguments, begin=begin, end=end)
     exec(compile(source, "<tripcoil>", "exec"), names)
     shell = names["shell"]
     if isinstance(function, FunctionType):

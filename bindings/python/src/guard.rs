@@ -11,7 +11,6 @@ use tripcoil::{Outcome, Resource};
 use crate::entry::Entry;
 use crate::errors;
 use crate::judge::{self, Errors, Judge};
-use crate::pass::LastPass;
 use crate::python::{self, Part};
 use crate::registry::Registry;
 use crate::rule::Rule;
@@ -32,7 +31,6 @@ pub(crate) struct Guard {
     on_blocked: Option<Py<PyAny>>,
     /// As `on_blocked`, and for failed calls too.
     fallback: Option<Py<PyAny>>,
-    last_pass: LastPass,
 }
 
 enum Target {
@@ -75,7 +73,7 @@ impl Guard {
             is_failure,
             unmarked: AtomicBool::new(false),
         };
-        Ok(Self { target, judge, on_blocked, fallback, last_pass: LastPass::default() })
+        Ok(Self { target, judge, on_blocked, fallback })
     }
 
     /// Ask for leave to make a call, and begin it.
@@ -94,17 +92,6 @@ impl Guard {
             Target::Fixed(resource) => begin(slf, resource),
             Target::PerCall { .. } => Guard::enter(slf, &PyTuple::empty(slf.py()), None),
         }
-    }
-
-    /// As `_begin()`, for a shell that ends the call exactly once: in the usual case without a new object.
-    fn _pass<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let me = slf.get();
-        if let Target::Fixed(resource) = &me.target
-            && let Some(entry) = resource.enter_closed_raw()
-        {
-            return me.last_pass.of(slf, resource, entry).map(Bound::into_any);
-        }
-        Ok(Bound::new(slf.py(), Guard::_begin(slf)?)?.into_any())
     }
 
     /// Call a function if the breakers admit it.
@@ -132,6 +119,12 @@ impl Guard {
         self.judge.unmarked.store(true, Ordering::Relaxed);
     }
 
+    /// Whether functions of the user's judge its calls.
+    #[getter]
+    fn _asks(&self) -> bool {
+        self.judge.asks()
+    }
+
     /// What gives the answer to a call that is blocked, from its error; None raises it.
     #[getter]
     fn on_blocked<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyAny>> {
@@ -152,15 +145,20 @@ impl Guard {
             visit.call(name)?;
             visit.call(rule)?;
         }
-        self.last_pass.visit(&visit)
-    }
-
-    fn __clear__(&self) {
-        self.last_pass.clear();
+        Ok(())
     }
 }
 
 impl Guard {
+    /// The resource of a guard that has one.
+    #[inline]
+    pub(crate) fn fixed(&self) -> Option<&Resource> {
+        match &self.target {
+            Target::Fixed(resource) => Some(resource),
+            Target::PerCall { .. } => None,
+        }
+    }
+
     /// Calls a function, which is not known to be a coroutine function, if the breakers admit it.
     #[inline]
     pub(crate) fn call_plain<'py>(

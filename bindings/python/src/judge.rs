@@ -49,6 +49,14 @@ impl Errors {
 }
 
 impl Judge {
+    /// Whether functions of the user's are asked, which may raise themselves.
+    pub(crate) fn asks(&self) -> bool {
+        let has_predicates = |errors: &Errors| !errors.predicates.is_empty();
+        self.is_failure.is_some()
+            || self.ignore.as_ref().is_some_and(has_predicates)
+            || self.record.as_ref().is_some_and(has_predicates)
+    }
+
     /// The outcome of a call that raised. Where a predicate raises, it is bad, and the predicate's error
     /// is the second part.
     pub(crate) fn error(&self, error: &PyErr, py: Python<'_>) -> (Outcome, Option<PyErr>) {

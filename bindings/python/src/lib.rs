@@ -52,6 +52,8 @@ mod _native {
     #[pymodule_export]
     use crate::guard::Guard;
     #[pymodule_export]
+    use crate::pass::Pass;
+    #[pymodule_export]
     use crate::registry::{Registry, read_rules};
     #[pymodule_export]
     use crate::rejection::Rejection;
