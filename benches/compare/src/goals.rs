@@ -150,7 +150,11 @@ fn two_threads(r: &Results) -> Option<Found> {
             x(recloser / two)
         ),
         peers: list(r, "threads 2", &[&WINDOWED[..], &PLAIN].concat()),
-        floor: format!("one shared `fetch_add` {}", ns(r.get("threads 2/fetch_add")?)),
+        floor: format!(
+            "each thread with a breaker of its own {}; one shared `fetch_add` {}",
+            ns(r.get("threads 2/tripcoil, a breaker each")?),
+            ns(r.get("threads 2/fetch_add")?)
+        ),
         met: two <= 1.3 * one && recloser >= 20.0 * two,
     })
 }
@@ -176,7 +180,11 @@ fn rejection(r: &Results) -> Option<Found> {
             r.get("allocations/one rejection, formatted")?
         ),
         peers: list(r, "rejected", &[&WINDOWED[..], &PLAIN].concat()),
-        floor: format!("coarse clock {}", ns(clock)),
+        floor: format!(
+            "coarse clock {}; with what an error that owns its resource takes, a count and a reference, {}",
+            ns(clock),
+            ns(r.get("floor/coarse clock and three fetch_adds")?)
+        ),
         met: ours <= clock + 5.0 && allocations == 0.0,
     })
 }

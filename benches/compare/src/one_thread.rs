@@ -33,6 +33,14 @@ fn floors(rounds: &mut Rounds) {
     rounds.add("floor/precise clock", || MonotonicClock.now());
     rounds.add("floor/Instant::now", Instant::now);
     rounds.add("floor/coarse clock and fetch_add", move || MonotonicClock.coarse().wrapping_add(add()));
+    // A count, and a reference taken and dropped: what a rejection that owns its resource needs.
+    static OTHERS: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+    rounds.add("floor/coarse clock and three fetch_adds", move || {
+        let [one, two] = &OTHERS;
+        let now =
+            MonotonicClock.coarse().wrapping_add(add()).wrapping_add(one.fetch_add(1, Ordering::Relaxed));
+        now.wrapping_add(two.fetch_sub(1, Ordering::Release))
+    });
     rounds.add("floor/two precise clocks and fetch_add", move || {
         let began = MonotonicClock.now();
         add();

@@ -18,9 +18,13 @@ pub(crate) fn add_to(rounds: &mut Rounds) {
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     for threads in THREADS {
         let counter = AtomicU64::new(0);
-        add(rounds, &cores, threads, "fetch_add", move || counter.fetch_add(1, Ordering::AcqRel));
+        add(rounds, &cores, threads, "fetch_add", move |_| counter.fetch_add(1, Ordering::AcqRel));
         let resource = guarded([error_rule(10)]);
-        add(rounds, &cores, threads, "tripcoil", move || entered(black_box(&resource), Outcome::Good));
+        add(rounds, &cores, threads, "tripcoil", move |_| entered(black_box(&resource), Outcome::Good));
+        // What is not the sharing's, but the cores'.
+        let own: Vec<_> = (0..threads).map(|_| guarded([error_rule(10)])).collect();
+        let name = "tripcoil, a breaker each";
+        add(rounds, &cores, threads, name, move |thread| entered(black_box(&own[thread]), Outcome::Good));
         peer::<recloser::Recloser>(rounds, &cores, threads);
         peer::<Failsafe>(rounds, &cores, threads);
         peer::<breaker::CircuitBreaker>(rounds, &cores, threads);
@@ -31,7 +35,7 @@ pub(crate) fn add_to(rounds: &mut Rounds) {
 
 fn peer<P: Peer>(rounds: &mut Rounds, cores: &[CoreId], threads: usize) {
     let peer = P::closed();
-    add(rounds, cores, threads, P::NAME, move || good(black_box(&peer)));
+    add(rounds, cores, threads, P::NAME, move |_| good(black_box(&peer)));
 }
 
 #[inline(never)]
@@ -44,30 +48,31 @@ fn add<T>(
     cores: &[CoreId],
     threads: usize,
     name: &str,
-    call: impl Fn() -> T + Send + Sync + 'static,
+    call: impl Fn(usize) -> T + Send + Sync + 'static,
 ) {
     let cores = cores.to_vec();
     rounds.add_run(format!("threads {threads}/{name}"), move |calls| together(threads, &cores, calls, &call));
 }
 
-/// What a call takes of a core's time, in ns, where so many threads make so many calls each at once.
+/// What a call takes of a core's time, in ns, where so many threads make so many calls each at once. A call is
+/// told the number of its thread.
 ///
 /// With no more threads than cores that is how long a thread's call takes.
-fn together<T>(threads: usize, cores: &[CoreId], calls: u32, call: &(impl Fn() -> T + Sync)) -> f64 {
+fn together<T>(threads: usize, cores: &[CoreId], calls: u32, call: &(impl Fn(usize) -> T + Sync)) -> f64 {
     let barrier = Barrier::new(threads);
-    let pass = |calls| {
+    let pass = |thread, calls| {
         for _ in 0..calls {
-            black_box(call());
+            black_box(call(thread));
         }
     };
     let work = |thread: usize| {
         if let Some(core) = cores.get(thread % cores.len().max(1)) {
             core_affinity::set_for_current(*core);
         }
-        pass(calls / 10);
+        pass(thread, calls / 10);
         barrier.wait();
         let began = Instant::now();
-        pass(calls);
+        pass(thread, calls);
         (began, Instant::now())
     };
     let spans: Vec<_> = std::thread::scope(|scope| {
