@@ -31,6 +31,7 @@
 //! pages is `docs/spec.md` of the repository.
 #![forbid(unsafe_code)]
 
+mod admission;
 mod assigned;
 mod blocked;
 mod bound;
@@ -43,6 +44,7 @@ mod edition;
 mod ending;
 mod entry;
 mod few;
+mod finish;
 mod handle;
 mod held;
 mod legacy;
