@@ -90,11 +90,12 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
             if word.generation() != permit.generation() || word.state() != State::Closed {
                 return self.complete_probe(permit, bad, now);
             }
-            let Ok(place) = self.count(word, now, bad) else { continue };
+            let Ok((place, known)) = self.count(word, now, bad) else { continue };
             if self.head.shape.judges() == Judges::Runs {
                 return self.judge_run(word, place, bad, now);
             }
             let mark = match bad {
+                true if known.is_some_and(|slack| self.take_known(slack)) => None,
                 true => self.take_slack(word.life(), place),
                 false if self.slack_at(word.life(), place).is_some() => None,
                 false => Some(self.slack()),

@@ -93,6 +93,12 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
         (slack.room() > 0 && slack.is_at(life, place)).then_some(slack)
     }
 
+    /// As [`Breaker::take_slack`], where the word is still `slack`, and there is one to be taken.
+    #[inline(always)]
+    pub(crate) fn take_known(&self, slack: Slack) -> bool {
+        slack.room() > 1 && self.swap_slack(slack, Slack(slack.0 - ONE))
+    }
+
     /// Takes one of the bad calls that cannot trip, for one that has been counted; else the mark by which
     /// the caller leaves what it then finds out.
     #[inline]

@@ -19,20 +19,20 @@ use crate::word::Word;
 pub(crate) struct Moved;
 
 impl<M: Memory + ?Sized> Breaker<'_, M> {
-    /// Counts one call at `now`, and says at which place.
+    /// Counts one call at `now`, and says at which place, and what was known of it before.
     #[inline(always)]
-    pub(crate) fn count(&self, word: Word, now: u64, bad: bool) -> Result<Place, Moved> {
+    pub(crate) fn count(&self, word: Word, now: u64, bad: bool) -> Result<(Place, Option<Slack>), Moved> {
         let shape = &self.head.shape;
         if let Some(place) = shape.hinted(now)
             && let Some(slack) = self.slack_at(word.life(), place)
             && self.add_at_once(slack, place, bad)
         {
-            return Ok(self.nearest(place));
+            return Ok((self.nearest(place), Some(slack)));
         }
         let place = shape.place(now);
         self.add(word, place, bad)?;
         shape.remember(place);
-        Ok(self.nearest(place))
+        Ok((self.nearest(place), None))
     }
 
     /// Adds one call at the place that `slack` is of, if its bucket counts for that, and says whether it did.

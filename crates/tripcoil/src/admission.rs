@@ -39,6 +39,18 @@ impl Inner {
         (self.plan() == plan).then(|| Held::one(slot, permit, started))
     }
 
+    /// The rejection of a breaker that is open, where one that is closed would give leave quickly.
+    #[inline(always)]
+    pub(crate) fn reject_quick(self: &Arc<Self>) -> Option<Blocked> {
+        self.reject_open(self.plan().quick()?)
+    }
+
+    #[inline(never)]
+    fn reject_open(self: &Arc<Self>, slot: u32) -> Option<Blocked> {
+        let rejection = self.slot(slot).breaker().reject_open(self.shared.clock.coarse())?;
+        Some(self.blocked(slot, rejection))
+    }
+
     /// Asks all breakers for leave, and puts into `held` what they give. Out of line, with `held` in memory
     /// of the caller's that nothing else is in: so what the caller makes of it can stay in registers.
     #[inline(never)]

@@ -56,7 +56,7 @@ impl Inner {
     #[inline(never)]
     fn finish_bad(self: &Arc<Self>, number: u32, permit: Permit) {
         let ending = Ending { error: true, response_time: 0 };
-        self.complete_any(number, permit, ending, self.shared.clock.coarse());
+        self.complete_here(number, permit, ending, self.shared.clock.coarse());
     }
 
     #[inline(never)]
@@ -82,6 +82,11 @@ impl Inner {
 
     #[inline(never)]
     fn complete_any(self: &Arc<Self>, number: u32, permit: Permit, ending: Ending, now: u64) {
+        self.complete_here(number, permit, ending, now);
+    }
+
+    #[inline(always)]
+    fn complete_here(self: &Arc<Self>, number: u32, permit: Permit, ending: Ending, now: u64) {
         if let Some(transition) = self.slot(number).breaker().complete_any(permit, ending, now).transition {
             self.tell(number, transition);
         }

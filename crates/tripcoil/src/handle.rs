@@ -72,6 +72,9 @@ impl Resource {
         if let Some((slot, held)) = self.0.enter_quick() {
             return Ok(Entry::new(&self.0, Some(slot), held));
         }
+        if let Some(blocked) = self.0.reject_quick() {
+            return Err(blocked);
+        }
         if let Some(held) = self.0.enter_timed() {
             return Ok(Entry::new(&self.0, None, held));
         }

@@ -76,6 +76,9 @@ impl Resource {
     /// As there.
     #[inline(never)]
     pub fn enter_any_raw(&self) -> Result<RawEntry, Blocked> {
+        if let Some(blocked) = self.0.reject_quick() {
+            return Err(blocked);
+        }
         let mut held = Held::new(None);
         self.0.enter(&mut held)?;
         Ok(RawEntry(held))
