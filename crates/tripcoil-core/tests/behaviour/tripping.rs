@@ -79,6 +79,20 @@ fn a_run_trips_at_its_length_and_a_good_call_ends_it() {
 }
 
 #[test]
+fn a_good_call_ends_a_run_in_whatever_way_the_ones_before_were_counted() {
+    let memory = Memory::of(&rule(Condition::ConsecutiveErrors(2.0)));
+    for now in [0, 0, 1, millis(1), millis(1000)] {
+        memory.calls(2, GOOD, now);
+        memory.calls(1, BAD, now);
+        assert_eq!(memory.breaker().snapshot(now).run, 1);
+        memory.calls(1, GOOD, now);
+        assert_eq!(memory.breaker().snapshot(now).run, 0);
+        memory.calls(1, BAD, now);
+    }
+    assert_eq!(change(memory.call(BAD, millis(1000))).to, State::Open);
+}
+
+#[test]
 fn a_call_leaves_the_window_with_its_bucket() {
     let rule = Rule { buckets: 10, ..rule(Condition::ErrorCount(9.0)) };
     let memory = Memory::of(&rule);
