@@ -120,3 +120,24 @@ fn sequential_calls_come_to_the_same_in_whatever_stripes_they_are_counted() {
         }
     }
 }
+
+#[test]
+fn a_bucket_whose_good_calls_are_all_in_stripes_takes_what_is_known_with_it() {
+    let rule = Rule { min_request_amount: 5, stat_interval_ms: 2, buckets: 2, ..rule() };
+    let (head, buckets) = (Head::new(), [Bucket::NEW; BUCKETS]);
+    let stripes = [const { [Line::new()] }; STRIPES];
+    let striped = |own| Striped { buckets: &buckets, stripes: &stripes, own };
+    Breaker::new(&head, &striped(0)).assign(&rule).expect("a valid rule");
+    let calls = |count, own, error, now| {
+        for _ in 0..count {
+            let (state, _) = play(Breaker::new(&head, &striped(own)), Step::Call { error }, now);
+            assert_eq!(state, None);
+        }
+    };
+    calls(10, 0, false, 0);
+    // Seven more would not be half of all; but then those ten leave the window.
+    calls(3, 0, true, millis(1));
+    calls(1, 1, false, millis(2));
+    let (state, _) = play(Breaker::new(&head, &striped(0)), Step::Call { error: true }, millis(1));
+    assert_eq!(state, Some(State::Open), "four of five are bad");
+}

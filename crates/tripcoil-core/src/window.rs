@@ -133,7 +133,8 @@ impl<M: Memory + ?Sized> Breaker<'_, M> {
                 return Err(Moved);
             }
             if exchange(target, cell, Cell::new(word.life(), lap, count)) {
-                if mine && cell.count() > 0 {
+                // Also where it is 0: with a bucket's good word go the words of all stripes.
+                if mine {
                     self.forget_slack();
                 }
                 self.fold(tally, cell.count());
